@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs without MPI, observed as one rank with threads.
+// Describes a program without MPI as one rank with threads.
 //
-// COTEJO_ALONE says that a program is one, as those of OpenMP alone are: it calls nothing that the
-// observer could stand before. It is started by an MPI's launcher as a rank by itself; here MPI
-// begins before its first line and ends behind its last, and what the observer describes is then
-// the program's own process. Its threads are asked where they may run by a last parallel region of
-// the runtime that it has loaded (libgomp's entry, which those of LLVM and Intel have, too).
+// COTEJO_ALONE marks such a program, for example one with OpenMP only: it makes no call that the
+// observer could intercept. An MPI's launcher starts it as a single rank. MPI begins before the
+// first line of the program and ends after its last, so the observer describes the program's own
+// process. A last parallel region of the loaded runtime finds out where the threads may run
+// (libgomp's entry point, which the runtimes of LLVM and Intel also have).
 #define _GNU_SOURCE // RTLD_NEXT
 #include "alone.h"
 
@@ -87,7 +87,7 @@ static int main_between(int count, char **arguments, char **environment) {
     return program_main(count, arguments, environment);
 }
 
-// What starts any program in glibc.
+// Replaces the function by which glibc starts a program.
 int __libc_start_main(main_function *main, int count, char **arguments, void (*begin)(void),
                       void (*finish)(void), void (*unload)(void), void *stack) {
     const char *alone = getenv("COTEJO_ALONE");

@@ -5,7 +5,7 @@
 
 #include "core/json.h"
 
-// Value of the member `threads` of a program without MPI; NULL: it has MPI, and tells nothing.
+// Value of the member `threads` of a program without MPI; NULL: the program has MPI.
 const struct json *alone_threads(void);
 
 #endif

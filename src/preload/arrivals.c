@@ -2,12 +2,12 @@
 // Preloaded into any MPI program: notes when each rank arrives at each collective call of all
 // ranks, on one clock, and writes the pattern that `--arrival FILE` replays.
 //
-// COTEJO_ARRIVALS names the file: how long behind the first rank each one arrives, the median over
-// the calls of one operation and size, of those that were called most or of COTEJO_ARRIVALS_OF
-// (allreduce, or allreduce:8). FILE.calls has a line for each operation and size. The clocks are
-// learnt in MPI_Init and checked in MPI_Finalize; what they have drifted apart meanwhile is shared
-// out evenly, and both files say how wrong they may be. Calls on communicators of fewer ranks are
-// counted only. Collectives are to be called by one thread at a time.
+// COTEJO_ARRIVALS names the file. It holds how long after the first rank each rank arrives: the
+// median over the calls of one operation and size. This is the most frequent one or
+// COTEJO_ARRIVALS_OF (allreduce, or allreduce:8). FILE.calls has a line for each operation and
+// size. MPI_Init synchronises the clocks and MPI_Finalize checks them. Their drift is spread
+// evenly over the calls, and both files state the possible error. Calls on communicators of fewer
+// ranks are only counted. Only one thread at a time may call collectives.
 #include "core/clock.h"
 #include "core/failure.h"
 #include "core/moments.h"
@@ -32,7 +32,7 @@ struct call {
     int group;             // found at the end
 };
 
-// Of this process: the hooks have no argument to carry it in.
+// State of this process; the hooks have no argument that could carry it.
 static struct {
     bool active;
     int rank, size;
@@ -107,8 +107,8 @@ static void begin(void) {
         complain(&failure);
 }
 
-// The moments of all calls on the clock of rank 0. What the clocks drifted apart between the two
-// checks is taken to have come evenly. Returns how wrong a moment may be, s. Collective.
+// Converts the moments of all calls to the clock of rank 0. The drift between the two checks is
+// assumed to be even. Returns the possible error of a moment, s. Collective.
 static double put_right(void) {
     struct sync *sync = &recorder.sync;
     double begin_s = sync->begin_s, from_s = sync->checked_s;
@@ -188,8 +188,8 @@ static bool agree_on_calls(void) {
     return least[0] == -least[1];
 }
 
-// What the calls of one group come to: `behind[r]` is how long behind the first rank rank r
-// arrives, the median over calls; `spread` of each call is that of its last rank. On rank 0.
+// Pattern of the calls of one group, on rank 0. `behind[r]` is how long after the first rank rank
+// r arrives, the median over calls; `spread` of a call is the value of its last rank.
 struct pattern {
     double *behind;
     double spread_s, p95_s;
@@ -241,7 +241,7 @@ static double weight(const struct group *group) {
                                                     : (double)group->calls;
 }
 
-// The group whose pattern the file has: the one asked for, else the one that was called most.
+// The group whose pattern the file has: the requested group, else the most frequent one.
 static int chosen(const struct group *groups, int count) {
     const char *asked = getenv("COTEJO_ARRIVALS_OF");
     int best = -1;
@@ -369,7 +369,7 @@ int MPI_Finalize(void) {
     return PMPI_Finalize();
 }
 
-// What a call without one count and type has in their place: parameters of these names hide them.
+// Stand-ins for calls without one count and type; parameters of these names hide them.
 static const int n = 0;
 static MPI_Datatype type = MPI_DATATYPE_NULL;
 

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What COTEJO_SLOW plants:
+// Injects the slowdown that COTEJO_SLOW describes:
 //
-//   SHARE            calls take longer by this share of their own time (0.05: 5 %)
-//   fixed:S          every call takes S seconds more
-//   tail:P:S         one call in 1/P, drawn at random, takes S seconds more
-//   launch:P:SHARE   with probability P all calls of this launch take longer by SHARE, else none
+//   SHARE            calls take longer by this share of their own time (0.05: 5 %).
+//   fixed:S          every call takes S seconds more.
+//   tail:P:S         one call in 1/P, drawn at random, takes S seconds more.
+//   launch:P:SHARE   with probability P all calls of this launch take longer by SHARE, else none.
 //   levels:P:SHARE   calls take longer by SHARE or by nothing; before each call the level changes
-//                    with probability P
+//                    with probability P.
 //
-// What is drawn is drawn from COTEJO_SLOW_SEED, so that a launch can be had again.
+// All draws depend on COTEJO_SLOW_SEED, so that a launch can be repeated.
 //
-// A call that starts a message only owes its share, and the next call that ends one waits for
-// both: a wait after a send would pass while the peer still copies the message, and slow nothing.
-// What is planted by calls (fixed, tail, levels) is planted into those that end something: an
+// A call that starts a message only notes its share; the next call that ends a message waits for
+// both. A wait after a send would pass while the peer still copies the message, and slow nothing.
+// The slowdowns per call (fixed, tail, levels) apply only to calls that end something: an
 // operation has one of them.
 //
-// Only one rank is slowed, COTEJO_SLOW_RANK (0): it waits for its peers inside its own calls, so
-// the delays of several ranks would be part of one another's calls and grow beyond what was
-// planted. Of an operation that this rank spends in MPI calls only, such as a ping-pong, the time
-// is then 1 + SHARE times as long; where another rank's time counts, it is that one to be slowed.
-// COTEJO_SLOW_INIT=no spares MPI_Init, by far the longest of calls: meanwhile the other rank would
-// do what else it has to do at its start. It spares the first call behind it, too, that ends
-// something: it waits for the rank that was started last, for milliseconds, and a share of those
-// would be waited for in the next call of the other. The share 0 keeps the clock reads, which are
-// what the sides of a comparison must have in common.
+// Only one rank is slowed, COTEJO_SLOW_RANK (0). It waits for its peers inside its own calls, so
+// the delays of several ranks would be part of one another's calls and add up. An operation that
+// this rank spends in MPI calls only, such as a ping-pong, then takes 1 + SHARE times as long. If
+// another rank's time counts, slow that rank. COTEJO_SLOW_INIT=no exempts MPI_Init, by far the
+// longest call, during which the other rank does the rest of its start. It also exempts the next
+// call that ends something: that call waits milliseconds for the rank that was started last, and
+// the other rank would wait for a share of them in its next call. The share 0 keeps the clock
+// reads, which both groups of a comparison must have in common.
 #include "delay.h"
 
 #include "random.h"
@@ -37,7 +36,7 @@
 
 enum kind { SHARE, FIXED, TAIL, LAUNCH, LEVELS };
 
-// Of this process: the hooks have no argument to carry it in.
+// State of this process; the hooks have no argument that could carry it.
 static struct {
     bool here, init;
     bool spares; // the next call that ends something; before there are threads
@@ -47,7 +46,7 @@ static struct {
     uint64_t seed;
 } slow;
 
-// Of each thread.
+// State of each thread.
 static _Thread_local struct {
     double owed_s;
     uint64_t state;
@@ -123,7 +122,8 @@ static double reading(void) {
     return least / READINGS;
 }
 
-// The number at the beginning of a text, from 0 to `most`; where it goes on. NULL: there is none.
+// Reads the number at the beginning of a text, from 0 to `most`; returns the text after it. NULL:
+// there is no such number.
 static const char *number(const char *text, double most, double *value) {
     char *rest;
     *value = strtod(text, &rest);
@@ -159,7 +159,7 @@ static bool parsed(const char *text) {
     return text && !*text;
 }
 
-// A whole number of the environment, 0 where there is none; whether it is one.
+// Reads an integer from the environment, 0 where there is none; false: it is not an integer.
 static bool whole(const char *name, uint64_t *value) {
     const char *text = getenv(name);
     char *rest;

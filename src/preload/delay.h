@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By how much a call of one rank is made longer; which calls there are `calls.def` says.
+// The delay of the calls of one rank; `calls.def` lists the calls.
 #ifndef COTEJO_PRELOAD_DELAY_H
 #define COTEJO_PRELOAD_DELAY_H
 
 #include <stdbool.h>
 
-// What a call does: starts what another one ends, or ends what it does itself or others started.
+// The role of a call: it starts a message that another call ends, or it ends one.
 enum role { STARTS, ENDS };
 
-// Reads what is to be planted. Ends the program (2), after one line, when it cannot be read.
-// To be called once MPI is there.
+// Reads the requested slowdown. Ends the program (2), after one line, when it cannot be read. To
+// be called after MPI has started.
 void delay_read(void);
 
 // Whether this rank is slowed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into any MPI program: writes which rank sends how many messages and bytes to which
-// other rank in each collective call of all ranks, from which the algorithm can be told.
+// other rank in each collective call of all ranks. The counts show which algorithm was used.
 //
 // COTEJO_MESSAGES names the file, in JSON. The counts come from Open MPI's monitoring where it is
 // on (control of MPI_T), else from UCX and libfabric, whose calls are interposed (sends.c);
@@ -30,7 +30,7 @@ struct group {
     struct tally *to;
 };
 
-// Of this process: the hooks have no argument to carry it in.
+// State of this process; the hooks have no argument that could carry it.
 static struct {
     bool active;
     int rank, size;
@@ -129,7 +129,7 @@ static struct group *group_of(const char *operation, double bytes, int root) {
     return &recorder.groups[recorder.count++];
 }
 
-// What a call tells of its size: one count and type, or one for each rank.
+// The sizes in the arguments of a call: one count and type, or one for each rank.
 struct counted {
     MPI_Count n, n_into;
     MPI_Datatype type, type_into;
@@ -311,8 +311,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     return outcome;
 }
 
-// What a call without one count, type or root has in their place: parameters of these names hide
-// them.
+// Stand-ins for calls without one count, type or root; parameters of these names hide them.
 static const int n = 0, n_into = 0, root = -1, *const ns = NULL, *const ns_into = NULL;
 static MPI_Datatype type = MPI_DATATYPE_NULL, type_into = MPI_DATATYPE_NULL;
 

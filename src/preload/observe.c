@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into another MPI program: describes its launch as cotejo describes its own.
 //
-// Intercepts MPI_Init, MPI_Init_thread and MPI_Finalize under their names in C and in Fortran, and
-// the C calls that move the data of most programs, whose buffers it notes with one or two stores
-// per call. COTEJO_DESCRIPTION names the file to write.
+// Intercepts MPI_Init, MPI_Init_thread and MPI_Finalize under their names in C and in Fortran. It
+// also intercepts the C calls that move the data of most programs. One or two stores per call note
+// their buffers. COTEJO_DESCRIPTION names the file to write.
 #define _GNU_SOURCE // RTLD_NEXT
 #include "alone.h"
 #include "core/describe.h"
@@ -21,9 +21,9 @@
 static struct launch launch; // of this process; static because intercepted calls carry no state
 static bool begun, described;
 
-// What libraries print while they start (transports, settings) goes to standard error: a METRIC
-// reads standard output, where such lines would stand among those of the program under some
-// libraries only.
+// Redirects the output of libraries at their start (transports, settings) to standard error. A
+// METRIC reads standard output, where some libraries would mix such lines with those of the
+// program.
 static int aside(void) {
     int output;
     fflush(stdout);
@@ -169,7 +169,7 @@ static void describe(const char *path, struct failure *failure) {
     note_buffers(&layout);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     clock_open(&clock, "wtime", failure);
-    // A timer that goes backwards is for the reader to judge: it is the program's, not ours.
+    // A timer that goes backwards is no failure here: it belongs to the program, not to cotejo.
     *failure = (struct failure){0};
     struct subject subject = {.program = count ? arguments[0] : "unknown",
                               .version = "unknown",

@@ -26,7 +26,7 @@ struct destination {
     const char *carrier;
     int peer;
     struct tally sent;
-    double learnt; // messages when destinations were learnt the last time
+    double learnt; // messages at the last assignment of destinations to ranks
 };
 
 static struct destination destinations[DESTINATIONS_MOST];

@@ -10,8 +10,8 @@ struct tally {
 // The destinations used since the last call that belong to no rank yet belong to `peer` from now
 // on. A negative `peer` only forgets what was used before.
 void sends_learn(int peer);
-// What was sent to each of `size` ranks so far. Returns the library that carried the messages
-// ("ucx", "libfabric"), or NULL where no destination is known.
+// Reads what was sent to each of `size` ranks so far. Returns the library that carried the
+// messages ("ucx", "libfabric"), or NULL where no destination is known.
 const char *sends_read(struct tally *to, int size);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into an MPI program to plant a known difference: the proof of the statistics must
-// find it. Each call of calls.def takes longer on one rank, by what delay.c says.
+// Preloaded into an MPI program: injects a slowdown of known size, which the statistics must find.
+// Each call of calls.def takes longer on one rank, as delay.c describes.
 #include "delay.h"
 
 #include <mpi.h>

@@ -27,7 +27,7 @@ static void one_way(struct layer *layer) {
 
 static void to_all(struct layer *layer) {
     struct ways *ways = layer->ways;
-    // What the library has for a broadcast, where that is asked for; else NULL.
+    // The library's broadcast function, if it is requested; else NULL.
     void (*send_all)(struct ways *, const char *, size_t) =
         ways->grouped                                       ? ways->carrier->send_group
         : options_is(ways->options, "broadcast", "library") ? ways->carrier->send_all

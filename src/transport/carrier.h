@@ -36,11 +36,11 @@ struct carrier {
     void (*close)(struct ways *ways);
     void (*send)(struct ways *ways, int to, const char *bytes, size_t count);
     void (*receive)(struct ways *ways, int from, char *bytes, size_t count);
-    // One message from rank 0 to all others by what the library has for that, whose other side is
-    // `receive_all`; NULL: it has nothing.
+    // Sends one message from rank 0 to all others with the library's own broadcast; the other
+    // ranks call `receive_all`. NULL: the library has none.
     void (*send_all)(struct ways *ways, const char *bytes, size_t count);
     void (*receive_all)(struct ways *ways, char *bytes, size_t count);
-    // The same, the library being told a group that the ranks have joined in place of the ranks.
+    // The same, addressed to a group that the ranks have joined, not to the ranks.
     void (*send_group)(struct ways *ways, const char *bytes, size_t count);
     bool lossy; // what is sent faster than it is received is lost
 };
@@ -51,7 +51,7 @@ extern const struct carrier *const carriers[];
 // Declares --transport and what else the carriers of this program take.
 extern const struct option carrier_options[];
 
-// What is measured, in words, with its version: stands where MPI_Get_library_version would.
+// Name and version of the measured library, in place of MPI_Get_library_version.
 const char *library_version(void);
 
 // The rank that the library's own launcher gave this process; -1: it has none.

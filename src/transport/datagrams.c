@@ -79,7 +79,7 @@ const struct carrier udp_carrier = {.name = "udp",
 
 enum { ALL = RANKS_MOST }; // as the receiver of a frame
 
-// In front of every frame's payload. An Ethernet frame is filled up to 60 B: the length tells.
+// Precedes every frame's payload. An Ethernet frame is filled up to 60 B: the length is needed.
 struct head {
     unsigned char from, to;
     uint16_t number, bytes;
@@ -165,7 +165,7 @@ static void raw_send(struct ways *ways, int to, const char *bytes, size_t count)
     } while (count);
 }
 
-// Of frames from one rank those that are numbered by `number`: to this rank alone, or to all.
+// Takes the frames of one rank that `number` counts: frames to this rank alone, or to all.
 static void take_frames(struct ways *ways, int from, uint16_t *number, char *bytes, size_t left) {
     errno = 0;
     do {

@@ -14,7 +14,7 @@ struct layer {
     const struct act *act;
 };
 
-// Which rank's time counts: one, or of all the one that took longest.
+// The rank whose time counts: one rank, or the slowest of all.
 enum { TIMED_ALL = -1 };
 
 struct act {
@@ -28,7 +28,7 @@ struct act {
     void (*between)(struct layer *layer);
     double moved; // messages of one call
     bool grouped; // the ranks are a group of the library
-    // Who sends one message to whom in the check: from rank 0 to all, and back where `both`.
+    // In the check rank 0 sends one message to all ranks, which send one back where `both`.
     bool both;
 };
 

@@ -111,7 +111,7 @@ int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_
                  MPI_Comm comm);
 int world_alltoall(const void *mine, int count, MPI_Datatype type, void *all, int counts,
                    MPI_Datatype types, MPI_Comm comm);
-// Of doubles.
+// Supports doubles only.
 int world_scan(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                MPI_Comm comm);
 int world_gather(const void *mine, int count, MPI_Datatype type, void *all, int counts,

@@ -2,9 +2,9 @@
 // cotejo-start: starts ranks that have no launcher of a library, on this host or on others.
 //
 // cotejo-start -np N [-cpus LIST] [-hosts LIST -agent PROGRAM] PROGRAM ARGUMENT...
-// Rank i is bound to the i-th core of -cpus, or runs on the i-th of -hosts, started by the agent,
-// which is called like ssh and passes the environment on. The first rank that fails ends the
-// others; its status is ours.
+// Rank i is bound to the i-th core of -cpus, or runs on the i-th of -hosts. There the agent starts
+// it, which is called like ssh and passes the environment on. The first rank that fails ends the
+// others; cotejo-start exits with its status.
 #define _GNU_SOURCE // affinity
 #include <errno.h>
 #include <netinet/in.h>

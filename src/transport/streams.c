@@ -139,7 +139,7 @@ static void llc_open(struct ways *ways) {
     here->sllc_family = AF_LLC;
     here->sllc_arphrd = ARPHRD_ETHER;
     memcpy(here->sllc_mac, interface.address, sizeof interface.address);
-    // Even: odd ones are of groups. Of different ranks, lest two of one host want the same.
+    // A multiple of 2: the others belong to groups. Ranks of one host need different addresses.
     here->sllc_sap = (unsigned char)(LLC_FIRST_SAP + 4 * ways->rank);
     int first = first_socket(ways, AF_LLC,
                              "AF_LLC needs the module llc2 and the initial network namespace "

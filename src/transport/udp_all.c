@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Where it is received and sent from: rank 0 has no other use for its socket to itself, nor the
-// others for one to rank 1.
+// Returns the socket for receiving and sending broadcasts: rank 0's socket to itself, and on other
+// ranks the one to rank 1. Both have no other use.
 static int *own_socket(struct ways *ways) {
     return &ways->to[ways->rank ? 1 : 0];
 }
@@ -33,8 +33,8 @@ static struct in_addr for_all(struct ways *ways, const struct interface *interfa
     return all;
 }
 
-// What is sent to all, and nothing else, is heard. Ranks of one host share the port, and each has
-// every datagram.
+// Lets the socket receive messages to all, and nothing else. Ranks of one host share the port, and
+// each gets every datagram.
 static void listen_on(struct ways *ways, const struct sockaddr_in *place) {
     if (setsockopt(*own_socket(ways), SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) != 0 ||
         bind(*own_socket(ways), (const struct sockaddr *)place, sizeof *place) != 0)

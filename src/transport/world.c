@@ -301,7 +301,7 @@ int world_scan(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op
         get(0, all, bytes);
         return 0;
     }
-    // Before rank 0 goes on with its own part, it hears and answers the others by turns.
+    // Rank 0 first receives from and answers each of the other ranks in turn.
     double sum[64];
     memcpy(sum, mine, bytes);
     for (int i = 1; i < ranks_of(comm); i++) {

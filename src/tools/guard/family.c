@@ -22,7 +22,7 @@ struct process {
     long long start;
 };
 
-// What the kernel says of a process; zeros when it is gone.
+// Returns the kernel's data about a process; zeros when the process is gone.
 static struct process look_at(pid_t pid) {
     char path[40], line[1024];
     struct process seen = {0};

@@ -16,7 +16,7 @@ unsigned long processes_here(void);
 // Calls `each` with every process of this machine.
 void for_processes(void (*each)(pid_t, void *), void *data);
 
-// Notes which files of /dev/shm the launch has mapped, before it is asked to end.
+// Notes which files of /dev/shm the launch has mapped, before it gets the signal to end.
 void note_shared_memory(void);
 
 // Ends what is left of the launch, and removes its shared memory (shared.h). Children that are

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] [-t] [-m PATTERN]... COMMAND...: runs a launch,
-// alone on the cores of this machine, ends it with all its ranks when it takes too long or the
-// process PID is gone, and writes how it ended. PATTERN: names that its MPI gives to shared
+// alone on the cores of this machine, and writes how it ended. Ends the launch with all its ranks
+// when it takes too long or the process PID is gone. PATTERN: names that its MPI gives to shared
 // memory.
 //
-// cotejo-guard hold STUDY COMMAND...: has the cores of its own machine for a study, and becomes
-// the command. Ranks on other hosts than the launcher's are started by it.
+// cotejo-guard hold STUDY COMMAND...: locks the cores of its own machine for a study, and becomes
+// the command. It starts the ranks on other hosts than the launcher's.
 //
-// FILE gets {"exit": status, "wall_s": seconds, "reason": text, ...}; README.md tells the rest.
-// The guard's own status is the command's (128 + signal when it was killed), 124 when it took too
-// long, 75 when another study has the cores. Guard and keeper are subreapers: each stays the
-// ancestor of every process of the launch, also of ranks whose launcher died, and ends just those.
+// FILE gets {"exit": status, "wall_s": seconds, "reason": text, ...}; see README.md. The guard's
+// own status is the command's (128 + signal when it was killed), 124 when it took too long, 75
+// when another study has the cores. Guard and keeper are subreapers. Each stays the ancestor of
+// every process of the launch, also of ranks whose launcher died, and ends only these.
 #include <signal.h>
 
 #include "keeper.h"

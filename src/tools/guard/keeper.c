@@ -81,7 +81,7 @@ void report_ending(const char *path, const struct ending *ending, struct failure
     json_free(&json);
 }
 
-// What the keeper sleeps on.
+// The processes and descriptors that the keeper waits for.
 struct watch {
     pid_t child, guard, companion;
     int signals, process; // descriptors; `process` is the companion's, -1: there is none
@@ -224,7 +224,7 @@ int keep(const struct job *job, pid_t guard) {
         ended_by_itself(raw, &ending);
     else if (strcmp(ending.end, "guard") != 0) {
         note_shared_memory();
-        kill(watch.child, SIGTERM); // launchers clean up behind themselves when they are asked to
+        kill(watch.child, SIGTERM); // launchers remove their files when they get this signal
         sleep_until(&watch, monotonic() + grace_s, &raw, NULL);
     }
     ending.wall_s = monotonic() - begin;

@@ -21,13 +21,13 @@ struct job {
 
 // How a launch ended, as the report has it.
 struct ending {
-    const char *end; // exit, signal, time, told, alone, guard, locked: README.md
+    const char *end; // one of `exit, signal, time, told, alone, guard, locked`; see README.md
     int status;
-    int signal;             // that killed the launcher, or by which the guard was told; 0: none
+    int signal;             // signal that killed the launcher or that ended the guard; 0: none
     int sender;             // of that signal, where somebody sent it to the guard; 0: unknown
     long long sender_start; // with it the number names one process; 0: it was gone already
     double wall_s;
-    long long oom_kills;   // of the whole machine meanwhile
+    long long oom_kills;   // of the machine meanwhile
     long long shared_room; // least room of /dev/shm before and after, in bytes; -1: there is none
     char reason[200];
 };

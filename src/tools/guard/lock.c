@@ -21,7 +21,7 @@
 
 enum { LINE_MOST = 400, TURN_MS = 50 };
 
-// Where locks of one node are not seen by it alone, or not at all.
+// Whether the folder's file system may share locks with other nodes, or not support them.
 static bool on_network(const char *path) {
     // NFS, SMB (three), Lustre, FUSE, GPFS, GFS2, Ceph, AFS, 9P, OCFS2: see statfs(2).
     static const unsigned known[] = {0x6969,     0x517B,     0xFF534D42, 0xFE534D42,
@@ -122,7 +122,8 @@ static bool try_lock(int file, const char *study, char *line) {
     return false;
 }
 
-// Whether who took the lock is gone; of another container nobody here can tell.
+// Whether the process that took the lock is gone; false if it ran in another container, as its
+// state is not visible here.
 static bool gone(const char *line, pid_t pid, long long start) {
     unsigned long among;
     if (sscanf(line, "%*d-%*d-%lu", &among) == 1 && among != processes_here())

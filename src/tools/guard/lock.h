@@ -7,7 +7,7 @@
 
 // Takes the lock for a study, or shares it where the same study has it already; waits at most
 // `wait_s`. Returns its descriptor, which children inherit: the lock is free when the last process
-// that has it is gone. Of another study's lock the failure says who holds it.
+// that has it is gone. If another study has the lock, the failure names its owner.
 int cores_lock(const char *study, double wait_s, struct failure *failure);
 
 #endif

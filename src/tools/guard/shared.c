@@ -39,7 +39,7 @@ static struct segment *find(struct segments *all, const char *name, ino_t inode)
     return NULL;
 }
 
-// What the name is now; false where that is no file of this user.
+// Reads the present state of the name; false if this is no file of this user.
 static bool look_at(const char *name, struct segment *seen) {
     struct stat entry;
     char path[sizeof SHARED + NAME_MOST];
@@ -80,7 +80,7 @@ static void add_known(struct segments *all) {
 void shared_before(const char *const *patterns) {
     known = patterns;
     add_known(&before);
-    // What had no room would be taken for the launch's.
+    // A segment without room in the list would be taken for one of the launch.
     if (before.count == SEGMENTS_MOST)
         known = NULL;
 }

@@ -7,8 +7,8 @@
 
 enum { PATTERNS_MOST = 16 };
 
-// Notes what is there before the launch of all that has a name like one of `patterns` (as a
-// shell has them), which end with NULL. What has such a name and comes later is the launch's.
+// Notes the segments that exist before the launch and have a name like one of `patterns` (as a
+// shell has them), which end with NULL. A later segment with such a name is the launch's.
 void shared_before(const char *const *patterns);
 
 // Notes which files a process of the launch has mapped, whatever their names.
@@ -17,7 +17,7 @@ void shared_note(pid_t pid);
 // Room in /dev/shm in bytes; -1: there is none.
 long long shared_room(void);
 
-// Removes what is the launch's, of this user, and which no process has mapped or open.
+// Removes the launch's segments that are this user's and that no process has mapped or open.
 void shared_remove(void);
 
 #endif

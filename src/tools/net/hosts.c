@@ -121,7 +121,7 @@ struct word {
     struct failure failure;
 };
 
-// Tells the parent how it went, and gives it the interface's other end.
+// Reports the result to the parent, and sends it the other end of the interface.
 static void tell(int channel, int tap, struct word *word) {
     union {
         struct cmsghdr header;
@@ -181,8 +181,8 @@ static void live(const struct host *host) {
 static void become_host(const struct host *host, const char *hosts_file, int channel) {
     struct word word = {0};
     int tap = -1;
-    // A parent that ended before this is not told of; but then the channel has no other end, and
-    // tell() ends this process.
+    // If the parent ended before this call, no signal arrives. The channel then has no other end,
+    // and `tell()` ends this process.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, host->name);
     signal(SIGINT, SIG_IGN); // of the terminal: the switch ends its hosts

@@ -69,8 +69,8 @@ static bool forward(struct model *model, int to, double there, const unsigned ch
     return enqueue(model, to, start + passes(port->rate, length), bytes, length);
 }
 
-// From one switch to the other; `there` is when the frame may leave the first, and becomes when it
-// may leave the second. False: too many wait for the trunk, and it is lost.
+// Moves a frame from one switch to the other. `there` is when the frame may leave the first, and
+// becomes when it may leave the second. False: too many frames wait for the trunk; it is lost.
 static bool cross(struct model *model, int side, double *there, size_t length) {
     double start = later(*there, model->trunk_free[side]);
     if ((start - *there) * model->trunk_rate / 8 + (double)length > (double)model->queue_bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an Ethernet does to frames: serialisation, store-and-forward, latency, finite queues.
+// Models how an Ethernet handles frames: serialisation, store-and-forward, latency, finite queues.
 //
 // Times are seconds of any one clock, given by the caller, so that the model runs as well in a
 // test without a clock. A frame read from host A for host B
@@ -10,9 +10,9 @@
 // With two switches a frame between hosts of both waits for the trunk between them, as for any
 // link, and then takes the second switch's latency, too.
 // On a hub all hosts share one medium: frames are sent one at a time, to everybody, once.
-// Packets of the type of service MODEL_UNMODELLED take no time: the control that tells a busy
-// machine from a wrong network.
-// Contention is resolved in the order of asking, without collisions and without backoff.
+// Packets of the type of service MODEL_UNMODELLED take no time. They are the control that
+// separates a busy machine from a wrong network.
+// Contention is resolved in the order of the requests, without collisions and without backoff.
 #ifndef COTEJO_NET_MODEL_H
 #define COTEJO_NET_MODEL_H
 
@@ -51,7 +51,7 @@ struct model {
     double latency_s;     // of the switch (hub: of the medium)
     size_t queue_bytes;   // most that waits for one port
     size_t frame_bytes;   // longest frame of this network
-    int behind;           // hosts of the first switch, further ones have a second; 0: one has all
+    int behind;           // hosts of the first switch; other hosts have a second; 0: one has all
     double trunk_rate;    // of the link between the two, bit/s
     double trunk_free[2]; // when it is free, from either switch
     long long trunk_dropped;
@@ -60,7 +60,7 @@ struct model {
     struct frame *unused; // kept for the next frames
 };
 
-// Which of the two switches a host is behind.
+// Returns the number of the switch that a host is behind, 0 or 1.
 static inline int model_side(const struct model *model, int port) {
     return model->behind > 0 && port >= model->behind;
 }

@@ -31,8 +31,9 @@
 enum { PORT = 7777, ROUND_TRIPS = 101, WARM_UP = 20, CHUNK = 1 << 16, LIMIT_S = 30, TRIES = 200 };
 // Through the modelled network, and past the model. A busy machine gets fewer trips and slices.
 enum { NETWORK, CONTROL, WAYS, SLICES = 10, FEW = 3 };
-// What each of several at once may have under way, B (Linux takes twice that for the packets with
-// all that it keeps of them): enough for a link that is never idle, half of the switch's queue.
+// Most bytes that each of several streams may have under way (Linux takes twice that for the
+// packets with all their metadata). This is enough for a link that is never idle, and half of the
+// switch's queue.
 enum { WINDOW = 1 << 16 };
 static const double most_s = 2;
 enum { TRIP, STREAM }; // first byte of a message
@@ -42,7 +43,7 @@ struct way {
     double trips[ROUND_TRIPS], slices[SLICES];
 };
 
-// What the machine took from the control, and of how long.
+// The time that the machine took from the control, and the observed time.
 struct lost {
     double s, of_s;
 };
@@ -211,8 +212,8 @@ static int make_trips(struct way ways[WAYS]) {
     return count;
 }
 
-// Trips past the model for so many seconds. What one takes beyond twice `usual` is lost: both
-// hosts and the switch had nothing else to do.
+// Makes round trips past the model for so many seconds. Time beyond twice `usual` counts as lost:
+// both hosts and the switch had nothing else to do.
 static bool watch(const struct way *control, double seconds, double usual, struct lost *lost) {
     double begin = now(), took;
     do {

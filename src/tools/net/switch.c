@@ -67,7 +67,7 @@ struct cluster {
     int companion; // watches the process of --while; -1: none
 };
 
-static volatile sig_atomic_t told_to_end; // set by the handler, which has no other way to tell
+static volatile sig_atomic_t told_to_end; // set by the handler, which can return nothing
 
 static void note(int signal) {
     told_to_end = signal;
@@ -137,7 +137,7 @@ static void write_host(const struct cluster *cluster, int i, struct failure *fai
     write_whole(path, text, strlen(text), failure);
 }
 
-// What TCP can have at best between the first host and another one.
+// Describes the best values that TCP can reach between the first host and another one.
 static void describe_way(const struct cluster *cluster, int other, struct json *json) {
     // Ethernet, IP and TCP with its time stamps, around one byte.
     enum { HEADERS = 14 + 20 + 32, IN_PACKET = 20 + 32 };
@@ -221,8 +221,9 @@ static void start_hosts(struct cluster *cluster, struct failure *failure) {
     }
 }
 
-// What was made by us may be removed by those who find it when we were killed: the mark of
-// reframe_tests/harness/machine/removal.py. Until it is there, the folder's name tells the same.
+// Creates the folder. If cotejo is killed, others may remove the folder by its mark:
+// reframe_tests/harness/machine/removal.py. Until the mark is there, the folder's name serves as
+// the mark.
 static void make_folder(struct cluster *cluster, struct failure *failure) {
     static const char text[] =
         "Made by cotejo, which may replace or remove this folder with all that is in it.\n";
@@ -248,7 +249,7 @@ static void make_folder(struct cluster *cluster, struct failure *failure) {
         unlink(mark);
         rmdir(place);
     }
-    cluster->folder = NULL; // not ours to remove
+    cluster->folder = NULL; // another process made it: do not remove it
 }
 
 static void set_up(struct cluster *cluster, struct failure *failure) {
@@ -320,7 +321,7 @@ static void wait_for_work(struct cluster *cluster, struct pollfd *polled) {
     }
     polled[cluster->count] = (struct pollfd){cluster->companion, POLLIN, 0};
     double left = (until - moment) * cluster->dilation - awake_s;
-    // Told to end between here and the wait: at the latest it is seen after a second.
+    // A signal that arrives between this line and the wait is noticed after a second at most.
     left = left < 0 ? 0 : fmin(left, 1);
     struct timespec limit = {(time_t)left, (long)(1e9 * fmod(left, 1))};
     if (ppoll(polled, (nfds_t)cluster->count + 1, &limit, NULL) < 0)
