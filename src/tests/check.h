@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tests' one macro: says what did not hold and goes on; `check_status` ends a test program.
+// The macro of all tests: reports a failed check and continues; `check_status` ends a test
+// program.
 #ifndef COTEJO_TESTS_CHECK_H
 #define COTEJO_TESTS_CHECK_H
 

@@ -34,8 +34,8 @@ static int contiguous(MPI_Datatype type) {
     return least == 0 && extent == size;
 }
 
-// Data with gaps: the first byte of the middle element that is no gap. What lies behind the last
-// element's payload may not be there.
+// Copies data with gaps and changes the first byte of the middle element that is not in a gap.
+// Memory behind the last element's payload may not exist.
 static char *wrong_spread(const char *bytes, int count, MPI_Datatype type) {
     MPI_Aint least, extent, first, true_extent;
     MPI_Type_get_extent(type, &least, &extent);
@@ -77,7 +77,7 @@ int MPI_Isend(const void *bytes, int count, MPI_Datatype type, int target, int t
     return PMPI_Isend(copy ? copy : bytes, count, type, target, tag, comm, request);
 }
 
-// Of what is started again and again, where it arrives.
+// The receive buffer of a request that is started repeatedly.
 static struct {
     char *bytes;
     int count, size;
@@ -265,7 +265,7 @@ int MPI_Compare_and_swap(const void *bytes, const void *expected, void *into, MP
     return PMPI_Compare_and_swap(copy ? copy : bytes, expected, into, type, target, at, window);
 }
 
-// From the byte behind the one that is asked for: of a window of bytes, all are wrong.
+// Reads one byte after the requested one: in a window of bytes, all bytes are then wrong.
 int MPI_Get(void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at, int at_count,
             MPI_Datatype at_type, MPI_Win window) {
     return PMPI_Get(bytes, count, type, target, wanted(count, type) ? at + 1 : at, at_count,
@@ -278,7 +278,7 @@ int MPI_Rget(void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at,
                      at_type, window, request);
 }
 
-// What is read from a file.
+// Reads from a file and spoils a byte.
 int MPI_File_read_at(MPI_File file, MPI_Offset at, void *bytes, int count, MPI_Datatype type,
                      MPI_Status *status) {
     int result = PMPI_File_read_at(file, at, bytes, count, type, status);

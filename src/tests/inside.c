@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded by benches into another program: ours runs in its ranks, over the same queues of the
-// same library, once behind MPI_Init and once before MPI_Finalize, or the end where it forgets
-// that, with the words of COTEJO_INSIDE and `--output before` and `after`. What ours prints goes
-// to the standard error.
+// Preloaded by benches into another program: runs cotejo in its ranks, over the same queues of the
+// same library. One run follows MPI_Init, the other precedes MPI_Finalize, or the end of a program
+// that does not call it. The arguments are the words of COTEJO_INSIDE and `--output before` or
+// `after`. The output of cotejo goes to the standard error.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 int cotejo_main(int count, char **arguments); // that of cotejo.c, by this name here
 
-// All else of ours is hidden, lest it be taken for theirs.
+// All other functions are hidden, so that the program does not call them in place of its own.
 #define SEEN __attribute__((visibility("default")))
 
 enum { WORDS_MOST = 64 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded in tests of buffers that leave the caches: a node whose largest cache is a small one.
+// Preloaded in tests of buffers that leave the caches: makes the largest cache of the node small.
 //
-// Such a buffer is as large as that cache. On a node of 480 MB the ranks of one test wrote 4 GB
-// before their first message, and these tests took two fifths of the time of all in C.
+// Such a buffer is as large as that cache. On a node with a cache of 480 MB the ranks of one test
+// wrote 4 GB before their first message. These tests took two fifths of the time of all C tests.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fnmatch.h>

@@ -10,7 +10,7 @@
 
 enum { SECOND = 1000000000 };
 
-// Rank of this process, as the launchers tell it.
+// Rank of this process, from the variables of the launchers.
 static int rank(void) {
     const char *text = getenv("OMPI_COMM_WORLD_RANK");
     if (!text)
@@ -27,7 +27,7 @@ static long long wrong(const char *way, long long ns) {
         return begun;
     if (strcmp(way, "backwards") == 0 && calls % 1000 == 999)
         return ns - SECOND;
-    // Fast and slow by turns, each for 20 ms.
+    // Alternates between fast and slow, each for 20 ms.
     if (strcmp(way, "uneven") == 0)
         return ns + (ns - begun) % 40000000 / 20000000 * ((ns - begun) % 20000000 / 2) +
                (ns - begun) / 40000000 * 10000000;

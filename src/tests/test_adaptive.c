@@ -67,7 +67,7 @@ static void insert(struct measured *m, size_t bytes) {
     measure(m, &m->curve[i]);
 }
 
-// From the sizes first, 4 first, 16 first ... up to last, as a series does it.
+// Starts from the sizes first, 4 first, 16 first ... up to last, as a series does it.
 static struct measured *explore(double (*truth)(size_t), double disturbance, size_t first,
                                 size_t last) {
     struct measured *m = calloc(1, sizeof *m);

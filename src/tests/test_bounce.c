@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cache line between two cores: stretches that are made up, real ones, and cores that are none.
+// Tests a cache line between two cores: invented stretches, real ones, and missing cores.
 #include "check.h"
 #include "hazards.h"
 #include "host.h"
@@ -20,7 +20,7 @@ static struct bounce judged(size_t slow) {
 static void spells_are_told_from_none(void) {
     CHECK(judged(0).known && judged(0).spell == 1 && judged(0).round_trip_s == 100e-9);
     CHECK(judged(20).spell == 2 && judged(20).round_trip_s == 100e-9);
-    CHECK(judged(2).spell == 1); // an interruption is no spell
+    CHECK(judged(2).spell == 1); // one interruption does not raise `spell`
     struct bounce few = {0};
     double one = 1e-7;
     bounce_judge(&few, &one, 1);

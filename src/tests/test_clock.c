@@ -19,7 +19,7 @@ static void agrees_with_the_system(enum clock_kind kind) {
     clock_open(&system, "monotonic-raw", &failure);
     CHECK(!failed(&failure));
     CHECK(clock.monotonic && clock.resolution_s > 0 && clock.overhead_s > 0);
-    // The system's clock is read on both sides, so a preemption widens the bounds with it.
+    // The system's clock is read before and after, so a preemption widens the bounds with it.
     double outer = clock_now(&system), begin = clock_now(&clock), inner = clock_now(&system);
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     double inner_end = clock_now(&system), end = clock_now(&clock);
@@ -59,7 +59,7 @@ static void take_20_ms(void *clock, long calls) {
         clock_wait(clock, clock_now(clock) + 0.02);
 }
 
-// What is timed begins at the moment asked for and takes as long as it takes.
+// A timed call begins at the requested moment, and its duration is right.
 static void times_a_call(enum clock_kind kind) {
     struct failure failure = {0};
     struct clock clock;
@@ -98,8 +98,8 @@ static void times_a_row(enum clock_kind kind) {
         CHECK(at[i + 1] - at[i] >= CALLS * 0.02 * 0.999);
 }
 
-// Of many moments a whole number of ticks ahead some are met by the very tick, where a product
-// that was rounded down would be a start before its time.
+// Starts lie an integer number of ticks ahead. Some are met by the very tick; a product that was
+// rounded down would begin too early.
 static void never_begins_early(enum clock_kind kind) {
     enum { STARTS = 20000, MOST_TICKS = 2000 };
     struct failure failure = {0};
@@ -117,7 +117,7 @@ static void never_begins_early(enum clock_kind kind) {
     CHECK(early == 0);
 }
 
-// `auto` is one of those that can be asked for, and says why when it is not the finest.
+// `auto` is one of the named timers, and states why when it is not the finest.
 static void auto_is_the_finest_that_is_sound(void) {
     struct failure failure = {0}, refused = {0};
     struct clock clock, finest;

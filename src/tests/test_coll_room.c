@@ -42,7 +42,7 @@ static void blocks_may_be_more_than_an_int_together(void) {
     CHECK(room("bcast", two_gi - 1) > 0);
 }
 
-// Where each block has a place of its own the last one's must be an int, too.
+// If each block has its own place, the place of the last block must be an int, too.
 static void places_must_be_ints(void) {
     static const size_t four_mi = (size_t)4 << 20;
     CHECK(room("alltoallv", four_mi - 16384) > 0);
@@ -50,7 +50,8 @@ static void places_must_be_ints(void) {
     CHECK(room("alltoallw", four_mi) == -1);
 }
 
-// Where the library has calls with large counts they say it; packing counts by int everywhere.
+// If the library has calls with large counts, the limit is higher; packing counts by int
+// everywhere.
 static void large_counts_say_more(void) {
     static const size_t four_gi = (size_t)4 << 30;
     for (int i = 0; i < collectives_count; i++) {

@@ -6,7 +6,7 @@
 
 enum { BYTES = 65536, HALF = BYTES / 2 / sizeof(double) };
 
-// What `multiply_adds` from the beginning must have done: each place once before any has two.
+// Checks `multiply_adds` from the beginning: each place is used once before any is used twice.
 static void goes_through_all_data(long multiply_adds) {
     struct failure failure = {0};
     struct compute compute, once;

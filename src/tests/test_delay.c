@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A delay of less than a microsecond is in every call: one that was saved up until it was longer
-// came in every second call or seldomer, and a median of single calls did not see it. Where
-// MPI_Init is spared the call behind it is, too.
+// A delay of less than a microsecond is in every call. If short delays were saved up, they would
+// come in every second call or less often, and a median of single calls would miss them. If
+// MPI_Init is exempt, the next call is, too.
 #include "check.h"
 #include "delay.h"
 
@@ -10,7 +10,7 @@
 
 static void short_delays_are_in_every_call(void) {
     enum { CALLS = 100 };
-    const double half_s = 0.2e-6; // of what is planted
+    const double half_s = 0.2e-6; // of the injected slowdown
     int slowed = 0;
     for (int i = 0; i < CALLS; i++) {
         double begin = delay_now();

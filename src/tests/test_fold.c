@@ -82,7 +82,7 @@ static void goes_over_messages(void) {
         CHECK(strcmp(who_says(&fold, "odd"), "1") == 0);
     }
     fold_free(&fold);
-    // Of a rank without memory all learn, and nothing is left.
+    // All ranks get the result that one rank had no memory, and nothing is left.
     fold_add(&fold, rank, NULL, "all", 0);
     fold.lost = rank == size - 1;
     CHECK(!fold_ranks(&fold, MPI_COMM_WORLD) && fold.count == 0);

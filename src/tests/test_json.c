@@ -21,7 +21,8 @@ int main(void) {
     json_close(&json, '}');
     json_close(&json, ']');
     json_name(&json, "bytes");
-    json_string(&json, "\xc3\xb1 \xff \xc3"); // one character, two bytes that are none
+    json_string(&json,
+                "\xc3\xb1 \xff \xc3"); // one character, and two bytes that form no character
     json_close(&json, '}');
     CHECK(!json.lost);
     CHECK(strcmp(json.text, "{\"a\\\"\\\\\\u000a\":\"x\\u0009y\",\"list\":[-1,2.5e-09,null,true,"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is told of a machine, from files that are made up, and from copies with and without a pit.
+// Tests the description of a machine, from invented files, and from copies with and without a slow
+// relative address.
 #include "check.h"
 #include "hazards.h"
 #include "host.h"

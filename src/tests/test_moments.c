@@ -16,13 +16,13 @@ static void keeps_digits(void) {
 static void is_precise_when_its_standard_error_is_small(void) {
     struct moments m = {0};
     moments_add(&m, 9);
-    CHECK(!moments_precise(&m, 1)); // one value tells nothing
+    CHECK(!moments_precise(&m, 1)); // one value gives no error
     moments_add(&m, 11);
     // Variance 2, standard error of the mean 1, a tenth of it.
     CHECK(moments_precise(&m, 0.1001) && !moments_precise(&m, 0.0999));
 }
 
-// As many values as are asked for lie below the one that is found.
+// The requested share of the values lies below the value that is found.
 static void has_the_share_below_it(void) {
     double values[30];
     for (int i = 0; i < 30; i++)

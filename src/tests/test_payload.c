@@ -115,7 +115,7 @@ static void malloc_decides_where_it_is_asked(void) {
         buffer_shape(&buffer, bytes);
         CHECK(buffer.slots * buffer.step <= buffer.room);
     }
-    buffer_forget(&buffer); // none of it need be a whole page
+    buffer_forget(&buffer); // none of its pages need be complete
     payload_fill(buffer.pool, 3000, 1, 7);
     CHECK(payload_check(buffer.pool, 3000, 1, 7) == 3000);
     buffer_close(&buffer);
@@ -129,11 +129,11 @@ static void buffers_have_pages_of_their_own(void) {
     double before = usage_read().resident;
     buffer_open(&buffer, &at_pages, "buffer", bytes, false, 1 << 20, 1, &failure);
     double taken = usage_read().resident - before;
-    CHECK(isnan(taken) || taken >= 0.9 * (double)bytes); // NaN: the kernel does not tell
+    CHECK(isnan(taken) || taken >= 0.9 * (double)bytes); // NaN: the kernel has no value
     buffer_close(&buffer);
 }
 
-// What some tools time: the pages are given back, and are zeros until they are written.
+// Some tools time such buffers: the pages are given back, and are zeros until they are written.
 static void a_forgotten_buffer_has_none(void) {
     const size_t bytes = 32u << 20;
     struct failure failure = {0};

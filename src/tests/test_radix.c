@@ -18,7 +18,7 @@ static uint64_t drawn(uint64_t *state) {
     return *state ^ *state >> 29;
 }
 
-// Keys of `bits` bits above `low`; below them their place, so that the whole word shows stability.
+// Keys of `bits` bits above `low`; below them their place, so that the full word shows stability.
 static void sorts(size_t count, bool wide, int low, int bits, uint64_t alike) {
     static uint64_t words[MOST], other[MOST], right[MOST];
     uint64_t state = count + (uint64_t)bits, mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : ~0ull;
@@ -87,8 +87,8 @@ static void windows_are_exact(uint64_t seed) {
     CHECK(wrong == 0);
 }
 
-// What a pass tells and loops over, for ranks that no machine here has: as many digits as there
-// are ranks and digits together, and not their product.
+// Counts the digits that a pass sends and loops over, for more ranks than a machine here has.
+// There are as many digits as ranks and digits together, not as many as their product.
 static void windows_stay_few(int ranks, size_t values) {
     struct window *windows = malloc((size_t)ranks * sizeof *windows);
     uint64_t *totals = malloc(values * sizeof *totals), keys = 1000, most = 0, all = 0;

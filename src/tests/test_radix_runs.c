@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts on all ranks: right, and from the second run on without a call to malloc of ours. Calls
-// of the libraries are theirs.
+// Sorts on all ranks: the result is right, and from the second run on cotejo's own code does not
+// call malloc. Calls by the libraries do not count.
 #include "check.h"
 #include "radix.h"
 

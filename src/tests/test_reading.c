@@ -69,8 +69,8 @@ static void goes_there_and_back(void) {
     CHECK(model_shared(&model, 200) == 204);
 }
 
-// A drift of 1e-5 that is too small to be sure of at the first checks: each moves the offset, and
-// the slope that shows at last is the whole one, from where the model was learnt.
+// A drift of 1e-5 that is too small to be significant at the first checks. Each check moves the
+// offset. The slope that shows at last is the full drift since the model was measured.
 static void keeps_its_base_when_put_right(void) {
     const double drift = 1e-5, uncertain = 5e-6;
     struct model model = {0.25, 0, 100};

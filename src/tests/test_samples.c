@@ -43,7 +43,7 @@ static void summaries(void) {
     samples_close(&samples);
 }
 
-// A column without a unit tells groups apart, one with a unit does not.
+// A column without a unit separates groups, a column with a unit does not.
 static void factors_make_groups(void) {
     static const struct column columns[] = {{"pairs", "", ""}, {"fastest_s", "s", ""}, {0}};
     struct samples samples = {.columns = columns};
@@ -70,8 +70,8 @@ static void factors_make_groups(void) {
     samples_close(&samples);
 }
 
-// What ten thousand ranks tell is found by name and group without looking at all others: many
-// times the samples take about as many times as long, where comparing all would take its square.
+// Samples of ten thousand ranks are found by name and group without a search of all others. The
+// time grows about as their number, where comparing all would take its square.
 static double seconds_for(int ranks) {
     static const struct column columns[] = {
         {"late_s", "s", ""}, {"switched", column_flag, ""}, {0}};
@@ -103,8 +103,8 @@ static void many_names_take_no_square(void) {
     CHECK(many < 32 * 8 * few);
 }
 
-// What ranks alone would have told stands behind its sample in the file, and nowhere else: a
-// hundred thousand ranks take no more memory than ROWS_MOST rows, and are in no group or name.
+// Rows of single ranks stand behind their sample in the file, and nowhere else. A hundred thousand
+// ranks take no more memory than ROWS_MOST rows, and are in no group or name.
 static void rows_of_ranks_stream(void) {
     enum { RANKS = 100000 };
     struct failure failure = {0};
@@ -169,7 +169,7 @@ static void whole_files(void) {
     char line[200];
     samples_open(&samples, path("good"), extra, &failure);
     CHECK(!failed(&failure));
-    CHECK(access(path("good.csv"), F_OK) != 0); // not there before it is whole
+    CHECK(access(path("good.csv"), F_OK) != 0); // not there before it is complete
     add(&samples, "a", 8, 2.5e-7, true);
     samples_flush(&samples);
     FILE *begun = fopen(path("good.csv.tmp"), "r"); // what is there when a launch is killed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the quantiles 0.02, 0.25, 0.5, 0.75 and 0.97 of the times (s) that rank 0 waits for a
-// message which its peer sends a known time after it was asked for one. What is preloaded to slow
-// rank 0 must slow this by as much as it says.
+// Prints quantiles of the times (s) that rank 0 waits for a message: 0.02, 0.25, 0.5, 0.75 and
+// 0.97. Its peer sends a message a known time after each request. A library that is preloaded to
+// slow rank 0 must increase these times by the amount that it is set to.
 #include "clock.h"
 #include "moments.h"
 

@@ -46,7 +46,7 @@ static void a_barrier_knows_only_each_ranks_own_time(void) {
     CHECK(none.time_s == 1.5 && none.late_s == 0 && !none.fault);
 }
 
-// What a rank takes that does not count is NaN: it is neither the slowest nor the fastest.
+// A rank whose time does not count has the end NaN: it is neither the slowest nor the fastest.
 static void bystanders_do_not_count(void) {
     const double begin[] = {100.1, 100.3, 100.2}, end[] = {102, NAN, 101};
     struct verdict round = judge("round-time", begin, end, &any);
@@ -56,7 +56,7 @@ static void bystanders_do_not_count(void) {
     CHECK(fabs(loop.time_s - 1.9) < 1e-9 && fabs(loop.fastest_s - 0.8) < 1e-9);
 }
 
-// Of an operation that takes long, a rank may begin later.
+// In a long operation, a rank may begin later.
 static void lateness_is_relative_to_the_time(void) {
     const double begin[] = {100, 100.4}, end[] = {109, 110};
     const struct start *start = start_find("round-time");
@@ -67,7 +67,7 @@ static void lateness_is_relative_to_the_time(void) {
     CHECK(start->judge(&line, &times).fault == FAULT_LATE);
 }
 
-// Of many ranks one in a thousand is late in almost every sample, by times of an operating system.
+// One rank in a thousand is late in almost every sample, by the times of an operating system.
 static void samples_of_many_ranks_are_usable(int ranks) {
     enum { SAMPLES = 40 };
     const double time_s = 40e-6;
@@ -112,7 +112,7 @@ static void lateness_is_recorded_by_quantiles(void) {
     CHECK(verdict.late_s == 199 && verdict.late_median_s == 100 && verdict.late_p99_s == 198);
 }
 
-// Who arrives later by intention is not late; who is late after its arrival is.
+// A rank that arrives later by intention is not late; a rank that is late after its arrival is.
 static void arrivals_are_not_late_starts(void) {
     const double begin[] = {100.1, 103.2, 101.1}, end[] = {101, 104, 103}, due[] = {0, 3, 1};
     const struct start *start = start_find("round-time");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clocks that are put wrong by known amounts and synchronised; held against the host's one clock,
-// which the ranks share in truth. Launched on ranks of one host; arguments are options of
+// Sets clocks wrong by known amounts, synchronises them, and compares them with the host's one
+// clock, which the ranks share in truth. Launched on ranks of one host; arguments are options of
 // the synchronisation.
 #include "check.h"
 #include "ranks.h"
@@ -42,8 +42,8 @@ static double counted_check(struct sync *sync) {
     return largest;
 }
 
-// What the shared clock of this rank is wrong by at this moment. Without the injected errors
-// the clocks of a host differ only by where they begin.
+// Returns the present error of this rank's shared clock. Without the injected errors the clocks of
+// a host differ only by where they begin.
 static double error_now(const struct sync *sync, const struct clock *zero, double drift) {
     double own = clock_now(sync->clock);
     double since = (own - sync->clock->shift) / (1 + drift);
@@ -56,8 +56,8 @@ static double slope_bound(const struct sync *sync) {
     return 6 * sync->slope_se + sync->round_trip_s / 10 / sync->baseline_s;
 }
 
-// A method is right to half a round trip straight after it, and what it says of its error is the
-// truth to half a round trip, also when drift has made it large.
+// Straight after synchronisation, a method is right to half a round trip. The error that it
+// reports is true to half a round trip, also when drift has made it large.
 static void holds(struct sync *sync, const struct clock *zero, double drift, double opened_s,
                   double bound) {
     double before = error_now(sync, zero, drift);
@@ -72,7 +72,8 @@ static void holds(struct sync *sync, const struct clock *zero, double drift, dou
     CHECK(sync->all_exact || (sync->end_s >= fmin(before, after) - bound &&
                               sync->end_s <= fmax(before, after) + bound));
     CHECK(largest >= fabs(sync->end_s) - 0.1 * sync->round_trip_s - 1e-15 || sync->all_exact);
-    // What drift makes of it: all of it for a method that knows of none, else the slope's error.
+    // The part of drift: all of it if the method does not model drift, else the error of the
+    // slope.
     double slope_error = sync->slope_applied ? slope_bound(sync) : fabs(drift);
     CHECK(fabs(after) <= bound + slope_error * passed_s);
 }
@@ -81,7 +82,7 @@ static void pause_for(double wait_s) {
     nanosleep(&(struct timespec){(time_t)wait_s, (long)(fmod(wait_s, 1) * 1e9)}, NULL);
 }
 
-// Ranks of one host read one clock: nothing is to be learnt but where each began to count.
+// Ranks of one host read one clock: only the origins of their counts are to be measured.
 static void common_clock_is_known(const struct sync *sync, const struct clock *zero) {
     CHECK(sync->exact && sync->all_exact && sync->slope == 0 && sync->model.slope == 0 &&
           !sync->slope_applied);

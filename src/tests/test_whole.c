@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that cannot be written whole leaves what was there.
+// A file that cannot be written completely leaves the previous file in place.
 #include "check.h"
 #include "whole.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A device's library for tests, by the prefix PREFIX (cuda or hip): its memory is the host's, but
-// every byte of it is kept as its complement, which only the library's copies know. So a payload
-// that is filled or checked without them comes out wrong. Words in the environment:
-//   STUB_DEVICES  how many there are (2)
-//   STUB_PLAIN    memory is kept as it is: for operations that compute with it
-//   STUB_SPOIL    the last byte of every copy from a device is another
-//   STUB_CANNOT   the MPI says that it cannot send from there
-// Each process appends what was asked of it to the file STUB_LOG when it ends.
+// Stands in for a device's library in tests; PREFIX is its prefix (cuda or hip). Its memory is the
+// host's, but every byte is kept as its complement, which only the library's copies undo. A
+// payload that is filled or checked without them is thus wrong. Words in the environment:
+//   STUB_DEVICES  number of devices (2).
+//   STUB_PLAIN    memory is kept as it is: for operations that compute with it.
+//   STUB_SPOIL    the last byte of every copy from a device is changed.
+//   STUB_CANNOT   the MPI reports that it cannot send from there.
+// Each process appends its device and its counters to the file STUB_LOG when it ends.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
