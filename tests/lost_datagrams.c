@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded: of the datagrams of 1000 B and more that a process sends one is lost, that whose
-// number is in LOST; or each is received SLOW_US microseconds late.
+// Preloaded: of the datagrams of 1000 B and more that a process sends, the one with number LOST is
+// lost; or each is received SLOW_US microseconds late.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -13,8 +13,8 @@ static double line(const struct point *a, const struct point *b, size_t bytes) {
     return a->value + share(a, b, bytes) * (b->value - a->value);
 }
 
-// By how much point `i` is above the line through its neighbours, beyond what is allowed to be
-// off; the sign says above or below; 0: it is on the line.
+// Returns how far point `i` is from the line through its neighbours, beyond the allowed error:
+// positive above, negative below; 0: it is on the line.
 static double miss(const struct point *curve, size_t count, const struct refinement *rule,
                    size_t i) {
     if (i == 0 || i + 1 >= count)

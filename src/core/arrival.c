@@ -39,7 +39,7 @@ bool arrival_fill(const char *pattern, double spread_s, long seed, double *offse
     return true;
 }
 
-// One line of the file; what it says of a rank must be said once, and can be.
+// Reads one line of the file; each rank must appear once, with a possible offset.
 static void read_line(const char *path, const char *line, int number, double *offsets, int ranks,
                       struct failure *failure) {
     int rank, end = 0;

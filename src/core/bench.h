@@ -60,16 +60,16 @@ struct experiment {
     void (*run)(struct bench *bench);
 };
 
-// Prints what the samples since the last call come to: one line for each of their groups.
-// Only rank 0 prints.
+// Prints the results of the samples since the last call: one line for each of their groups. Only
+// rank 0 prints.
 void bench_print(struct bench *bench);
 
 // The order in which `count` operations, sizes or steps are measured: a list to be freed. NULL on
 // all ranks: no memory, or something failed before; failure agreed. Collective.
 int *bench_order(struct bench *bench, int count);
 
-// Puts a number among what was found (`observed.found`); one that is not finite becomes null.
-// Each name once. Only rank 0's count.
+// Adds a number to the findings (`observed.found`); a number that is not finite becomes null. Each
+// name may be used once. Only rank 0's numbers count.
 void bench_found(struct bench *bench, const char *name, double value);
 
 #endif

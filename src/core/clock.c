@@ -120,7 +120,7 @@ static double counter_hertz(void) {
 }
 #endif
 
-// A reading of the counter and of the system's clock that belong together: the one of many
+// Returns a reading of the counter together with one of the system's clock: the try, of many,
 // whose two readings of the counter are closest.
 static double paired(uint64_t *ticks) {
     uint64_t closest = UINT64_MAX;
@@ -136,8 +136,8 @@ static double paired(uint64_t *ticks) {
     return seconds;
 }
 
-// Seconds a tick, against CLOCK_MONOTONIC_RAW over 50 ms (error about 1e-6 of a duration). 0: in
-// its halves the rates were not alike, so that one of the two clocks is not steady.
+// Returns the seconds per tick, against CLOCK_MONOTONIC_RAW over 50 ms (error about 1e-6 of a
+// duration). 0: the rates of both halves differ, so that one of the two clocks is not steady.
 static double counter_scale_once(void) {
     static const double half_s = 0.025, alike = 5e-5;
     uint64_t ticks[3];
@@ -157,7 +157,8 @@ static double counter_scale_once(void) {
     return (at[2] - at[0]) / (double)(ticks[2] - ticks[0]);
 }
 
-// Seconds a tick; 0 with the reason in `why`. A stated rate is exact, if it is the measured one.
+// Returns the seconds per tick; 0 with the reason in `why`. A stated rate is exact if the measured
+// rate agrees with it.
 static double counter_scale(const char **why) {
     static const double alike = 1e-3;
     double scale = 0, hertz = counter_hertz();
@@ -232,8 +233,8 @@ double clock_wait(const struct clock *clock, double until_s) {
     return seconds_of(clock, at);
 }
 
-// One function for each kind, small and without a branch between the readings, so that the code
-// after the spinning is in the cache because the spinning is.
+// One function for each kind, small and without a branch between the readings. The code after the
+// spinning is then in the cache, because the code of the spinning is.
 static void time_counter(uint64_t from, void (*run)(void *, long), void *state, long calls,
                          uint64_t at[2]) {
     uint64_t begin = counter();
@@ -402,7 +403,7 @@ static void open_kind(struct clock *clock, enum clock_kind kind, struct failure 
                     names[kind], why);
 }
 
-// The finest of those that pass their checks.
+// Opens the finest timer that passes its checks.
 static void open_auto(struct clock *clock, struct failure *failure) {
     struct failure refused = {0};
     open_kind(clock, CLOCK_COUNTER, &refused);

@@ -27,8 +27,7 @@ struct clock {
     double shift;      // added to every reading, s; 0 but in tests
     double dilation;   // so many times slower than time itself
     bool disturbed;    // by a test
-    char instead[120]; // of `auto`: why the finer timer was rejected; empty: it was used or not
-                       // tried
+    char instead[120]; // of `auto`: why the finer timer was rejected; empty: it was not
     // Results of the examination:
     double resolution_s; // least step that was seen
     double overhead_s;   // one call, mean of the quickest batch
@@ -39,9 +38,9 @@ struct clock {
 extern const char clock_choices[];
 const char *clock_name(enum clock_kind kind);
 
-// Opens and examines a timer. MPI_Wtime needs a running MPI. A timer that this machine has not
-// got, that goes backwards or stands still, or that cannot be calibrated, is a failure
-// (STATUS_USAGE) that says why. `auto` is the counter of the CPU where it passes its checks, else
+// Opens and examines a timer. MPI_Wtime needs a running MPI. It is a failure (STATUS_USAGE), with
+// the reason, if this machine lacks the timer, if the timer goes backwards or stands still, or if
+// it cannot be calibrated. `auto` is the counter of the CPU where it passes its checks, else
 // CLOCK_MONOTONIC_RAW. The time stamp counter of x86-64 must be invariant, trusted by the kernel
 // to be the same on all CPUs, and of a steady rate. cntvct_el0 of aarch64 must have the rate that
 // cntfrq_el0 states.
@@ -63,9 +62,9 @@ double clock_now(const struct clock *clock);
 // It reads oftener than clock_now could, so that the moment is missed by less.
 double clock_wait(const struct clock *clock, double until_s);
 
-// Spins until a moment (-INFINITY: not at all), does `run` for `calls` calls, and says when that
-// began and ended. Nothing but the readings is between the three, so that short operations are
-// timed with little beside them.
+// Spins until a moment (-INFINITY: not at all), does `run` for `calls` calls, and returns when
+// that began and ended. Nothing but the readings is between these steps, so that short operations
+// are timed with little overhead.
 struct span {
     double begin_s, end_s;
 };

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// y = a y + x over two vectors, as DAXPY does. Successive calls go on where the last one ended,
-// so that none finds its data in the first cache because the call before left it there.
+// y = a y + x over two vectors, as DAXPY does. Each call continues where the last one ended, so
+// that no call finds its data in the first-level cache because of the call before.
 struct compute {
     double *x, *y; // owned
     size_t length, at;
-    // Instead y = a y + x on one number, each step waiting for the last: as slow as the processor
-    // can be kept, but its time depends neither on caches nor on what the other thread of the
-    // core does.
+    // Instead computes y = a y + x on one number, each step waiting for the last. This is the
+    // slowest rate of the processor, but the time depends neither on caches nor on the other
+    // thread of the core.
     bool chain;
     double sum;
 };
@@ -27,7 +27,7 @@ void compute_close(struct compute *compute);
 
 void compute_do(struct compute *compute, long multiply_adds);
 
-// Seconds that one multiply-add takes on this core, the least of several batches.
+// Returns the seconds of one multiply-add on this core, the least of several batches.
 double compute_calibrate(struct compute *compute, const struct clock *clock);
 
 #endif

@@ -78,8 +78,8 @@ static void run_in_order(struct sampler *sampler, const struct curve *curve,
     free(list);
 }
 
-// A size among those that take turns. All ranks have the same sizes in the same order; what the
-// samples say only rank 0 knows.
+// A size whose samples alternate with those of other sizes. All ranks have the same sizes in the
+// same order; only rank 0 knows the samples.
 struct turn {
     size_t bytes;
     int again; // times it was measured again
@@ -110,8 +110,8 @@ static bool take(struct turns *turns, struct turn *turn) {
     return true;
 }
 
-// One sample of each of the sizes that rank 0 lists, in an order drawn anew. False on all ranks:
-// there is none, or something failed.
+// Takes one sample of each of the sizes that rank 0 lists, in a newly drawn order. False on all
+// ranks: the list is empty, or something failed.
 static bool take_all(struct turns *turns, int *list, int count) {
     struct bench *bench = turns->sampler->bench;
     double number = failed(&bench->failure) ? 0 : count; // only rank 0 knows of a lost sample
@@ -128,7 +128,7 @@ static bool take_all(struct turns *turns, int *list, int count) {
     return true;
 }
 
-// All sizes in turns, until each has what `wants` asks for.
+// Takes samples of all sizes alternately, until each has as many as `wants` requires.
 static void take_turns(struct turns *turns,
                        bool (*wants)(const struct stop *stop, const struct turn *turn)) {
     int list[TURN_SIZES_MOST], number;

@@ -136,8 +136,8 @@ static void describe_subject(const struct subject *subject, struct json *json) {
     }
 }
 
-// Simulated ranks are one process of one machine: rank 0 says for all what that gives it, since
-// each look at the machine takes as long as thousands of simulated messages.
+// Simulated ranks are one process of one machine. Rank 0 describes it for all, since each look at
+// the machine takes as long as thousands of simulated messages.
 static void describe_place(int rank, struct json *json, struct failure *failure) {
 #ifdef COTEJO_SIMULATED
     struct json place = {0};

@@ -25,7 +25,7 @@ static const struct maker {
                {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"},
                {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"}}};
 
-// The process's own: buffers of all threads are in one kind of memory.
+// State of this process: buffers of all threads are in one kind of memory.
 static struct {
     void *library; // NULL: memory is the host's
     bool managed;
@@ -73,7 +73,7 @@ static bool load(const struct maker *maker) {
     return device.library;
 }
 
-// The maker of the first library that is there, of those that the kind allows.
+// Returns the maker of the first available library that the kind allows.
 static const struct maker *find_maker(const char *kind) {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         if ((device.managed || strcmp(kind, makers[i].kind) == 0) && load(&makers[i]))
@@ -96,7 +96,7 @@ static int place_on_host(void) {
     return rank;
 }
 
-// An MPI that says nothing is believed: a message shows it.
+// If the MPI reports nothing, support is assumed; a message will show an error.
 static bool mpi_says_no(const struct maker *maker) {
     bool asked = false;
     for (int i = 0; maker->answers[i]; i++) {

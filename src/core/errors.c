@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the MPI library reports as wrong ends the launch, with one line that says during what.
+// Ends the launch when the MPI library reports an error, with one line that names the operation.
 #include "errors.h"
 
 #include "failure.h"
@@ -15,7 +15,7 @@ static struct {
     size_t bytes;
 } now;
 
-// By default each library says this in a way of its own, and none knows of operations.
+// The default handlers differ between libraries, and do not name the operation.
 static void tell(int code) {
     static bool told;
     if (told) // the end of the launch may be an error, too
@@ -35,7 +35,7 @@ static void tell(int code) {
             "%s %s: rank %d of %d, during %s: the MPI library reports '%s'; nothing is reported, "
             "try another size, transport or version of it\n",
             now.program, now.experiment, rank, size, during, said);
-    // A launcher that hears of the end first may lose what was said.
+    // A launcher that notices the end first may lose the message.
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
 }

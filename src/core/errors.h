@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the MPI library reports as wrong ends the launch, with one line that says during what.
+// Ends the launch when the MPI library reports an error, with one line that names the operation.
 #ifndef COTEJO_CORE_ERRORS_H
 #define COTEJO_CORE_ERRORS_H
 

@@ -14,7 +14,7 @@ struct failure {
     char text[480];
 };
 
-// Notes a failure: what, where, what to do, in one line. A later one never hides an earlier one.
+// Notes a failure: what, where, what to do, in one line. An earlier failure is never replaced.
 void failure_set(struct failure *failure, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all ranks have to say, with the ranks that say the same named together.
+// Merges the texts of all ranks: ranks with the same text are named together.
 #include "fold.h"
 
 #include "failure.h"
@@ -99,7 +99,7 @@ static void absorb(struct fold *fold, struct fold_entry *entry, struct fold_entr
     clear(other);
 }
 
-// Both are in the order of their texts: one way through.
+// Both are in the order of their texts, so one pass is enough.
 void fold_merge(struct fold *fold, struct fold *other) {
     struct fold all = {.lost = fold->lost || other->lost};
     size_t i = 0, j = 0;
@@ -123,7 +123,7 @@ void fold_merge(struct fold *fold, struct fold *other) {
     *other = (struct fold){0};
 }
 
-// Texts, who and numbers one after the other, each with its end.
+// Packs the texts, the `who` texts and the numbers one after the other, each with a terminating 0.
 static char *packed(const struct fold *fold, size_t *length) {
     enum { NUMBERS = 64 };
     size_t room = 1, at = 0;

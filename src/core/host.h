@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What of a machine can turn a comparison round: cores that others use, quotas, huge pages, and
-// copying that hangs on the relative address of what is copied.
+// Properties of a machine that may distort a comparison: cores that others use, quotas, huge
+// pages, and copies whose time depends on the relative address of the buffers.
 #ifndef COTEJO_CORE_HOST_H
 #define COTEJO_CORE_HOST_H
 

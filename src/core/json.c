@@ -25,7 +25,7 @@ static void put(struct json *json, const char *text, size_t length) {
     json->text[json->length] = '\0';
 }
 
-// No value ends in one of these characters, so the last one says whether a comma is due.
+// No value ends in one of these characters, so the last character shows whether a comma is needed.
 static void separate(struct json *json) {
     if (json->length && !strchr("{[:", json->text[json->length - 1]))
         put(json, ",", 1);

@@ -35,15 +35,15 @@ extern const struct option layout_options[];
 // Reads both; what it cannot mean is a failure (STATUS_USAGE).
 void layout_read(struct layout *layout, const struct options *options, struct failure *failure);
 
-// By how many bytes of its page the buffer of that name is shifted. Buffers are counted in the
-// order in which they are first named; those behind the last shift of the option take that one.
+// Returns by how many bytes of its page the buffer of that name is shifted. Buffers are counted in
+// the order in which they are first named; the option's last shift holds for all later ones.
 size_t layout_shift(const struct layout *layout, const char *buffer);
 
 // Whether every shift is a multiple of `unit` bytes.
 bool layout_aligned(const struct layout *layout, size_t unit);
 
-// A buffer of that name is at that address. The last word on a name holds; more names than there
-// is room for are left out.
+// Notes that a buffer of that name is at that address. A later call replaces an earlier one for
+// the same name; names beyond the available room are left out.
 void layout_note(struct layout *layout, const char *buffer, const void *address);
 
 // The value of `observed.layout`, on rank 0: buffers with the ranks that have them there. False,

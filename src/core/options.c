@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one parser of the command line: what an experiment declares is what it accepts.
+// The parser of the command line: it accepts exactly the options that an experiment declares.
 #include "options.h"
 
 #include <errno.h>

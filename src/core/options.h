@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one parser of the command line: what an experiment declares is what it accepts.
+// The parser of the command line: it accepts exactly the options that an experiment declares.
 #ifndef COTEJO_CORE_OPTIONS_H
 #define COTEJO_CORE_OPTIONS_H
 
@@ -68,7 +68,7 @@ void options_describe(const struct options *options, struct json *json);
 // The lines of `--help` for one table.
 void options_help(const struct option *table, FILE *out);
 
-// The name of `names` nearest to `word`, or NULL when none is near enough to be meant.
+// Returns the name of `names` nearest to `word`, or NULL when none is near enough.
 const char *nearest_name(const char *word, const char *const *names, int count);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order in which operations and sizes are measured: drawn from a seed, so that no size always
-// finds the allocator and the caches as the same other one left them. Launches of one block have
-// one seed and so one order, whatever is compared in it.
+// The order in which operations and sizes are measured. It is drawn from a seed, so that a size
+// does not always find the allocator and the caches in the state that the same other size left.
+// Launches of one block have one seed and thus one order, for all configurations.
 #ifndef COTEJO_CORE_ORDER_H
 #define COTEJO_CORE_ORDER_H
 

@@ -12,7 +12,7 @@ void overhead_nothing(void *state, long calls) {
         __asm__ volatile(""); // else no loop is left
 }
 
-// The median: an interrupted one says nothing of the others.
+// Returns the median, which one interrupted sample does not change.
 static double sample(const struct clock *clock, long calls) {
 #ifdef COTEJO_SIMULATED
     enum { SAMPLES = 2 }; // each reading is an event of the simulation, and all are alike

@@ -5,7 +5,7 @@
 
 #include "clock.h"
 
-// The null operation: takes the way of every other one, and does nothing.
+// The null operation: is called in the same way as all others, and does nothing.
 void overhead_nothing(void *state, long calls);
 
 struct overhead {

@@ -104,7 +104,7 @@ char *buffer_next(struct buffer *buffer) {
     return slot;
 }
 
-// Replaces what each rank wants by what all ranks of its machine want together.
+// Replaces the bytes that each rank needs by the sum over all ranks of its machine.
 static void wanted_here(MPI_Comm comm, double *bytes, int count) {
 #ifdef COTEJO_SIMULATED
     // Whatever hosts are simulated.

@@ -52,7 +52,7 @@ static void observe_policy(struct json *json) {
 void placement_host(struct json *json) {
     char host[256] = "";
 #ifdef COTEJO_SIMULATED
-    // The simulated host: the system knows the real one only.
+    // The simulated host: the operating system knows only the real one.
     int length;
     MPI_Get_processor_name(host, &length);
 #else

@@ -63,7 +63,7 @@ int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet) {
     return failure->status;
 }
 
-// Puts what `peer`, whose ranks follow, has joined behind `all`. NULL: no memory.
+// Appends to `all` the text that `peer` has joined; the ranks of `peer` follow. NULL: no memory.
 static char *append(char *all, MPI_Comm comm, int peer) {
     long length, before = all ? (long)strlen(all) : 0;
     MPI_Recv(&length, 1, MPI_LONG, peer, JOIN_TAG, comm, MPI_STATUS_IGNORE);

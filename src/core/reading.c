@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// With fewer blocks their spread would say too little of their error.
+// With fewer blocks their spread would be a poor estimate of their error.
 enum { TAG = 0x7c, BLOCKS_LEAST = 6, BLOCKS_MOST = 10 };
 
 double model_shared(const struct model *model, double own) {

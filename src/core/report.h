@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Report lines of one launch in the manner of MPIPerf (Kurnosov 2012): trimmed means with
-// intervals. For eyes and for comparison with that tool; the analysis uses the samples.
+// intervals. They serve for reading and for comparison with that tool; the analysis uses the
+// samples.
 #ifndef COTEJO_CORE_REPORT_H
 #define COTEJO_CORE_REPORT_H
 

@@ -7,9 +7,9 @@
 #include "moments.h"
 #include "options.h"
 
-// Enough are `min` samples whose mean is known to `rse`, or `max`, or what the budget has time
-// for, but `min` in any case. Only valid samples count; of those that are not, no more are taken
-// than `wrong` for each that would be enough, and for each of `min` once the budget is spent.
+// Samples are enough when there are `min` whose mean is known to `rse`, or `max`, or as many as
+// the budget has time for, but `min` in any case. Only valid samples count. Invalid samples are
+// limited to `wrong` for each of `max`, or for each of `min` once the budget is spent.
 struct stop {
     long min, max, wrong;
     double rse;      // standard error of the mean, as a share of it
@@ -27,9 +27,8 @@ struct progress {
     long repetitions;     // taken, whether valid or not
     struct moments valid; // of the times of valid ones
     double spent_s;       // on samples
-    double least_s[2]; // the least times of one operation, of samples 0, 2, ... and of samples 1,
-                       // 3, ...
-    double slot_s;     // length of a window
+    double least_s[2];    // the least times of one operation, of samples 0, 2, ... and 1, 3, ...
+    double slot_s;        // length of a window
 };
 
 // Samples to take next, at most `most` of them; 0: enough.

@@ -76,7 +76,7 @@ static void host_name(char *name, size_t room) {
 #endif
 }
 
-// One rank of each host speaks for it; simulated hosts are all on one machine, rank 0's.
+// One rank of each host describes it; simulated hosts are all on one machine, rank 0's.
 static bool speaks(MPI_Comm comm, int rank) {
 #ifdef COTEJO_SIMULATED
     (void)comm;
@@ -235,7 +235,8 @@ static size_t name_length(const char *setting) {
     return strcspn(setting, "=");
 }
 
-// One variable: its value, or, where ranks do not have the same, a list of values and their ranks.
+// Writes one variable: its value, or, where ranks have different values, a list of values and
+// their ranks.
 static size_t describe_variable(const struct fold *fold, size_t at, int size, struct json *json) {
     size_t length = name_length(fold->at[at].text), end = at;
     char name[256], everyone[32];

@@ -29,8 +29,8 @@ void surroundings_describe(const struct surroundings *begin, MPI_Comm comm, stru
 // numbers that a launcher gives its ranks could not.
 bool surroundings_steers(const char *name);
 
-// Whether a variable of the environment is among `names`, joined by commas, as COTEJO_TELL asks
-// for those of a study's own; NULL: none.
+// Whether an environment variable is among `names`, which are joined by commas; a study gives its
+// own names in COTEJO_TELL. NULL: none.
 bool surroundings_named(const char *setting, const char *names);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Share of a round trip by which its two ways may differ now and not later, whatever the scatter
-// of the readings says: what a slope must be clear of, too.
+// Share of a round trip by which its two ways may differ now and not later, however small the
+// scatter of the readings is. A slope must exceed this, too.
 #define SYNC_WAYS_DIFFER 0.1
 
 enum { EXCHANGES_MOST = 10000 };
@@ -34,7 +34,7 @@ static void serve_plain(const struct sync *sync, int peer) {
     line_serve(&line);
 }
 
-// Every rank asks rank 0, one after the other.
+// Every rank reads rank 0's clock, one after the other.
 static void learn_linear(struct sync *sync, struct failure *failure) {
     (void)failure;
     for (int i = 1; i < sync->size; i++) {
@@ -303,8 +303,8 @@ static void learn(struct sync *sync, struct failure *failure) {
         error = largest(sync, fabs(sync->end_s));
         sync->begin_s = sync->end_s;
         sync->checked_s = clock_now(sync->clock);
-        // Half a round trip for each hop of the learning, and half a one of the check; a round
-        // trip is known to a tick of the timer, which may be longer than it.
+        // Half a round trip for each hop of the measurement, and half of one for the check. A
+        // round trip is known to a tick of the timer, which may be longer than the round trip.
         double tick = largest(sync, sync->clock->resolution_s);
         bound = ((largest(sync, sync->learnt_trip_s) + tick) * sync->method->hops(sync->size) +
                  largest(sync, sync->round_trip_s) + tick) /

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A binomial tree of ranks with rank 0 at its root: log2 of the ranks are enough rounds, and in
-// each of them a rank has to do with at most one other.
+// each of them a rank exchanges messages with at most one other.
 #ifndef COTEJO_CORE_TREE_H
 #define COTEJO_CORE_TREE_H
 

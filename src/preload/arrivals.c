@@ -155,8 +155,8 @@ static int find_groups(struct group *groups) {
     return count;
 }
 
-// The same on all ranks, which must have called what rank 0 did, one after the other. Collective;
-// failure agreed.
+// Makes the list the same on all ranks, which must have made the same calls as rank 0 in the same
+// order. Collective; failure agreed.
 static int share_groups(struct group *groups, struct failure *failure) {
     int count = recorder.rank == 0 ? find_groups(groups) : 0;
     PMPI_Bcast(&count, 1, MPI_INT, 0, recorder.comm);

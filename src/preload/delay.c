@@ -96,9 +96,9 @@ void delay_owe(double begin, enum role role) {
     }
     if (slow.kind == FIXED || (slow.kind == TAIL && draw() < slow.chance))
         own.owed_s += slow.fixed_s;
-    // A delay shorter than a reading of the clock would come out too long: it is owed. A longer
-    // one is not: saved up it would be in some calls only, which a median of single calls does not
-    // see.
+    // A delay shorter than a reading of the clock is added up, because it would come out too long.
+    // A longer delay is not added up: it would be in some calls only, and a median of single calls
+    // would miss it.
     if (own.owed_s < slow.reading_s)
         return;
     double until = end + own.owed_s, at = end;
@@ -174,7 +174,7 @@ static bool whole(const char *name, uint64_t *value) {
     return false;
 }
 
-// Yes or no of the environment, yes where there is none; whether it is one.
+// Reads yes or no from the environment, yes where there is none; false: it is neither.
 static bool yes(const char *name, bool *value) {
     const char *text = getenv(name);
     *value = !text || strcmp(text, "no") != 0;

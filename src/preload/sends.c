@@ -436,7 +436,8 @@ int fi_fabric(void *attributes, struct fabric **made, void *context) {
     return status;
 }
 
-// Jumps to the real one as its last act: that looks at its caller's place for RTLD_NEXT.
+// Jumps to the real function as its last act, because that function finds its caller for
+// RTLD_NEXT.
 void *dlvsym(void *handle, const char *name, const char *version) {
     static void *(*next)(void *, const char *, const char *);
     void *address = next ? NULL : dlsym(RTLD_NEXT, "dlvsym");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded where ranks outnumber cores: a rank that looks for messages and finds none gives its
+// Preloaded where ranks outnumber cores: a rank that looks for messages and finds none yields its
 // core to the next one.
 //
-// Libraries look by calls that may not wait; they would look again at once, for as long as the
-// scheduler lets them, while the rank whose message they want has no core.
+// Libraries look by calls that may not wait. They would look again at once, for as long as the
+// scheduler lets them, while the rank that will send the message has no core.
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <poll.h>

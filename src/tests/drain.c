@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interposed in a test: a transport whose LogP parameters are known. Every message that is
-// received takes COTEJO_GAP_S, the library's own part in it, and the word that ends a row, an
-// empty message, COTEJO_DRAIN_S more.
+// Interposed in a test: a transport whose LogP parameters are known. Every received message takes
+// COTEJO_GAP_S, including the library's own part. The message that ends a row, an empty one, takes
+// COTEJO_DRAIN_S more.
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>

@@ -171,7 +171,7 @@ int MPI_Alltoallv(const void *out, const int *out_counts, const int *out_starts,
     return result;
 }
 
-// Changes the result on one rank alone, so that the others have to learn of it: the rank of
+// Changes the result on one rank alone, so that the others have to be notified: the rank of
 // COTEJO_FLIP_AT, else the last one.
 static void spoil(char *bytes, int count, MPI_Datatype type, MPI_Comm comm) {
     int rank, size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose ranks arrive late by known times: rank r waits r times the first argument (s)
-// after it has left a barrier and then calls MPI_Allreduce, as often as the second one says. It
-// prints how late each rank really was by its own clock, the median: what a recorder must find.
+// A program whose ranks arrive late by known times. Rank r waits r times the first argument (s)
+// after a barrier and then calls MPI_Allreduce; the second argument is the number of repetitions.
+// It prints each rank's real lateness by its own clock, the median, which a recorder must find.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@ static long long wrong(const char *way, long long ns) {
                (ns - begun) / 40000000 * 10000000;
     if (strcmp(way, "coarse") == 0)
         return ns - ns % 40;
-    // The other ranks' host would have to be another one.
+    // Gives the other ranks the clock of another host.
     if (strcmp(way, "apart") == 0)
         return ns + rank() * (long long)SECOND;
     return ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nobody leaves our barrier before everybody has entered it. Launched on ranks of one host,
-// whose clock is one.
+// Tests that no rank leaves cotejo's barrier before all ranks have entered it. Launched on ranks
+// of one host, whose clock is one.
 #include "barrier.h"
 #include "check.h"
 

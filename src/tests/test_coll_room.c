@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a collective's arguments can say, on numbers of ranks that no machine here has.
+// Tests the limits of a collective's arguments, for more ranks than a machine here has.
 #include "check.h"
 #include "coll.h"
 

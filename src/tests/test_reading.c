@@ -7,7 +7,7 @@
 
 enum { COUNT = 1000 };
 
-// Noise without a random number generator: spread evenly, in an order that hangs on nothing.
+// Noise without a random number generator: evenly spread, in an order that is not related to time.
 static double noise(long i) {
     return (double)(i * 7919 % 1009) / 1009 - 0.5;
 }

@@ -46,7 +46,7 @@ static void to_all(struct layer *layer) {
     }
 }
 
-// Rank 0 hears nothing of the others: of the calls before the samples it would send all before
+// Rank 0 receives no answer, so it would send the messages of all calls before the samples before
 // one is received.
 static void meet(struct layer *layer) {
     if (layer->ways->carrier->lossy)

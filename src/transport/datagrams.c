@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that the network may lose: UDP, Ethernet frames of our own (AF_PACKET), ICMP echo.
-// One that was lost is a failure, not sent again: what is measured is the layer as it is.
+// Messages that the network may lose: UDP, cotejo's own Ethernet frames (AF_PACKET), ICMP echo. A
+// lost message is a failure and is not sent again, because the bare layer is measured.
 #include "ranks.h"
 #include "sockets.h"
 
@@ -30,7 +30,7 @@ static void udp_open(struct ways *ways) {
         if (ways->to[i] >= 0 && bind(ways->to[i], (struct sockaddr *)&here, length) != 0)
             failure_set(ways->failure, STATUS_USAGE, "--transport udp: %s", strerror(errno));
     }
-    // Rank 0 hears where the others are, and they where its socket for them is.
+    // Rank 0 receives the addresses of the others, and they the address of its socket for them.
     struct sockaddr_storage mine = here;
     if (ways->to[0] >= 0)
         getsockname(ways->to[0], (struct sockaddr *)&mine, &length);
@@ -92,7 +92,7 @@ struct frames {
     uint16_t sent[RANKS_MOST + 1], received[RANKS_MOST + 1];
 };
 
-// Only frames for this rank, or for all, of which rank 0 is no part: on the loopback those of all
+// Accepts only frames for this rank, or for all (not on rank 0): on the loopback the frames of all
 // ranks pass by.
 static void take_own(struct ways *ways, int socket) {
     struct sock_filter program[] = {

@@ -36,7 +36,7 @@ struct act {
 extern const struct option layer_options[];
 #define LAYER_OPTION_TABLES                                                                       \
     layer_options, carrier_options, curve_options, sampler_options, stop_options
-// Ranks know of each other's clocks by way of rank 0 alone: no start is a moment of a shared one.
+// Ranks know each other's clocks only through rank 0, so that no start uses a shared clock.
 #define LAYER_START_ROW(suited)                                                                   \
     {                                                                                             \
         "start", OPTION_CHOICE, suited, "", "barrier|loop", 0, 0,                                 \

@@ -61,7 +61,7 @@ static void take_in(struct waiting *waiting, int *count, int listening) {
     waiting[(*count)++] = (struct waiting){.fd = fd};
 }
 
-// Hears a connection; true once it is done with: a rank, or nobody.
+// Reads from a connection; true once it is finished: it is a rank, or was rejected.
 static bool heard_out(const struct meeting *meeting, struct waiting *one, int *to, int *missing) {
     char *next = (char *)&one->greeting + one->heard;
     ssize_t n = recv(one->fd, next, sizeof one->greeting - one->heard, 0);

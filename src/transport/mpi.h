@@ -68,8 +68,8 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define PMPI_Gather world_gather
 #define PMPI_Scan world_scan
 
-// Ranks meet as COTEJO_WORLD says, which cotejo-start sets (meeting.h). Whatever goes wrong
-// between ranks ends the process: the others see it by their connections.
+// Ranks meet as COTEJO_WORLD describes, which cotejo-start sets (meeting.h). Any error between
+// ranks ends the process; the others notice it by their connections.
 int world_init(int *count, char ***arguments);
 int world_init_thread(int *count, char ***arguments, int wanted, int *given);
 int world_finalize(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree of ranks, and how they meet, where there are connections to rank 0 only: it hears one
+// The tree of ranks, and their meeting, for connections to rank 0 only: rank 0 receives from one
 // rank after the other.
 #include "barrier.h"
 #include "errors.h"

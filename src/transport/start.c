@@ -84,7 +84,7 @@ static bool make_cookie(char *cookie) {
     return true;
 }
 
-// A port that nobody has just now; ranks that find it taken say so.
+// Returns a port that is free now; ranks that find it in use report that.
 static int free_port(void) {
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof here;
@@ -152,7 +152,7 @@ int main(int count, char **words) {
         if (pids[i] < 0)
             bad = 1;
     }
-    // Ranks that see a connection gone say so and end by themselves; others are ended.
+    // Ranks that lose a connection report that and end by themselves; others are ended.
     for (int left = start.ranks, looks = 0; left > 0;) {
         int status;
         pid_t ended = waitpid(-1, &status, bad ? WNOHANG : 0);

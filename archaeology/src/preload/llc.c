@@ -146,8 +146,8 @@ static void open_window(int socket) {
     set_number(socket, SOL_LLC, LLC_OPT_TX_WIN, LLC_OPT_MAX_WIN);
     set_number(socket, SOL_LLC, LLC_OPT_RX_WIN, LLC_OPT_MAX_WIN);
     set_number(socket, SOL_LLC, LLC_OPT_RETRY, LLC_OPT_MAX_RETRY);
-    // Room for all that a library may leave unread: the kernel acknowledges a frame and then
-    // throws it away where there is none, and ranks that both send before they read wait for ever.
+    // Memory for all messages that a library may leave unread. Without it the kernel acknowledges
+    // a frame and then drops it, and ranks that both send before they read wait for ever.
     if (REAL(setsockopt)(socket, SOL_SOCKET, SO_RCVBUFFORCE, &(int){ROOM}, sizeof(int)) != 0)
         set_number(socket, SOL_SOCKET, SO_RCVBUF, ROOM);
 }
@@ -160,8 +160,8 @@ static void ask_soon(int socket) {
     set_number(socket, SOL_LLC, LLC_OPT_ACK_TMR_EXP, 0);
 }
 
-// An LLC socket bound to this interface and one of the points from `first` to `last`; -1 with a
-// message when there is none.
+// Returns an LLC socket bound to this interface and one of the points from `first` to `last`; -1
+// with a message when there is none.
 static int llc_socket(unsigned first, unsigned last) {
     int made = socket(AF_LLC, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (made < 0) {
@@ -199,7 +199,7 @@ static bool is_tcp(int socket) {
            domain == AF_INET;
 }
 
-// Puts an LLC socket in the place of one of TCP, with its flags.
+// Replaces a TCP socket by an LLC socket with the same flags.
 static void replace(int socket, int by, struct replaced belief) {
     int flags = fcntl(socket, F_GETFL), descriptor = fcntl(socket, F_GETFD);
     dup3(by, socket, descriptor & FD_CLOEXEC ? O_CLOEXEC : 0);

@@ -11,9 +11,9 @@
 
 enum { TAG = 7 };
 
-// A message to its daemon without a body goes as a head and an empty vector whose address LAM
-// never set; where that address is none of the process, the kernel says errno 14 and MPI_Init
-// ends. LAM finds these two before the C library's.
+// LAM sends a message without a body to its daemon as a head and an empty vector whose address it
+// never sets. If that address is not in the process, the kernel returns errno 14 and MPI_Init
+// ends. LAM finds these two functions before those of the C library.
 static int filled(const struct iovec *vectors, int count) {
     while (count > 1 && vectors[count - 1].iov_len == 0) {
         count--;

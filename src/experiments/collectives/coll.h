@@ -92,7 +92,7 @@ struct reduction {
 };
 
 extern const char reduce_op_choices[], reduce_element_choices[];
-// An operator that the elements have not got is a failure (STATUS_USAGE).
+// An operator that the elements do not support is a failure (STATUS_USAGE).
 void reduction_open(struct reduction *reduction, const char *op, const char *element,
                     struct failure *failure);
 void reduction_close(struct reduction *reduction);

@@ -81,13 +81,14 @@ static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
-// B that `blocks` blocks take at most, with the holes between ragged ones.
+// Returns the most bytes that `blocks` blocks take, with the gaps between ragged blocks.
 static double side_room(const struct coll *coll, int blocks, double count) {
     return blocks * (coll->ragged ? 2 * count + 1 : count) * (double)extent(coll);
 }
 
-// Whether MPI's int can say what the call needs: of most operations the count of one block; of
-// those with places of their own, and of reductions, the end of the last block, too.
+// Whether an int of MPI can express the call's arguments. For most operations this is the count of
+// one block. For reductions, and where blocks have their own places, it is the end of the last
+// block, too.
 static bool sayable(const struct coll *coll, size_t bytes, double out, double in) {
     const struct flow *flow = coll->row->flow;
     double count = (double)bytes / (coll->packed ? 1 : (double)unit(coll));

@@ -133,7 +133,7 @@ static void expect(struct coll *coll, char *image) {
 static void compare(struct coll *coll, const char *image) {
     const struct side *side = gotten(coll);
     size_t at = 0;
-    // Before the first rank there is none: what an exclusive scan leaves there is anything.
+    // An exclusive scan leaves the first rank's result undefined: no rank is before it.
     if (coll->row->flow->fold == FOLD_BEFORE && coll->rank == 0)
         return;
     char *found = reach_side(coll, side->at, side->bytes);

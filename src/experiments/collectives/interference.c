@@ -46,7 +46,7 @@ static int aggressors(const struct crowd *crowd) {
     return crowd->pairs / 2 * 2;
 }
 
-// The word that the victim's calls are over goes from one aggressor's pair to the next one.
+// One aggressor's pair passes the message that the victim's calls are over to the next pair.
 static void pass_stop(const struct crowd *crowd, int pair) {
     if (pair < crowd->pairs)
         MPI_Send(NULL, 0, MPI_BYTE, pair, STOP_TAG, crowd->comm);

@@ -71,7 +71,7 @@ static void run(void *state, long calls) {
     measured->kernel->run(measured->nas);
 }
 
-// After each run, for a stage is one.
+// Called after each run, because a stage is one run.
 static void verify(const struct operation *operation) {
     const struct measured *measured = operation->state;
     struct nas *nas = measured->nas;
@@ -83,7 +83,7 @@ static void verify(const struct operation *operation) {
                     measured->kernel->name, NAS_CLASSES[nas->class], departure);
 }
 
-// Verified are the runs themselves; before them a part of one warms up.
+// The runs themselves are verified; a part of a run warms up before them.
 static void warm(const struct operation *operation, unsigned round, struct failure *failure) {
     const struct measured *measured = operation->state;
     (void)failure;

@@ -37,8 +37,8 @@ struct nas_kernel {
     void (*warm)(
         struct nas *nas); // a part of a run, so that nothing in it is the first of its kind
     void (*run)(struct nas *nas); // what NAS times
-    // Departure of the last run's result from the published one, over what is allowed: right up
-    // to 1. Collective; the same on all ranks.
+    // Returns the error of the last run's result against the published one, over the allowed
+    // error: right up to 1. Collective; the same on all ranks.
     double (*departure)(struct nas *nas);
     void (*close)(struct nas *nas); // also after a failed open
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which one-sided operations complete at a target that makes no call.
+// Tests which one-sided operations complete at a target that makes no call.
 #include "rma.h"
 
 #include "compute.h"

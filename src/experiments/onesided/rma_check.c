@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes before and after a stage of one-sided operations, and the check of what they do.
+// The steps before and after a stage of one-sided operations, and the check of their results.
 #include "rma.h"
 
 #include "barrier.h"

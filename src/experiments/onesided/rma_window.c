@@ -16,14 +16,15 @@ static size_t page(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-// The first place of a page in memory that the library gave, shifted as --layout says: libraries
-// begin it where they like, and where it begins is not to be what is compared.
+// Returns the first page boundary in memory that the library gave, shifted as --layout requires.
+// Libraries differ in where they begin it, and this must not be part of a comparison.
 static char *placed(const struct layout *layout, void *base) {
     uintptr_t begin = ((uintptr_t)base + page() - 1) / page() * page();
     return (char *)begin + layout_shift(layout, "window");
 }
 
-// Each makes the window, of `room` B a rank, and says where memory begins. Returns MPI's code.
+// Each of these makes the window, of `room` B a rank, and sets the begin of its memory. Returns
+// MPI's code.
 static int make_allocate(struct rma *rma, size_t room, void **base) {
     return MPI_Win_allocate((MPI_Aint)room, 1, MPI_INFO_NULL, rma->comm, base, &rma->window);
 }

@@ -73,8 +73,8 @@ static double meet(struct start_line *line, long i) {
     return 0;
 }
 
-// The receiver, from the start until the receive. It stays away longer than a sender that watches
-// ever takes to decide, so that neither has to wait for a word.
+// The receiver from the start until the receive. It stays away longer than the sender ever takes
+// to decide, so that neither has to wait for a message of the other.
 static void stay_away(const struct eager *eager) {
     double end = seconds(eager) + STAY_WINDOWS * eager->window_s;
     while (seconds(eager) < end) {
@@ -134,9 +134,9 @@ static void describe(const struct operation *operation, const struct timing *tim
     sample->valid = eager->counts;
 }
 
-// Takes samples of one size; returns whether a send that counts went alone, on rank 0. One is
-// proof, as none that is held is complete before its receive; a busy machine can delay the others.
-// Failures are those of each rank.
+// Takes samples of one size; returns, on rank 0, whether a valid send went alone. One such send is
+// proof: a send that is held does not complete before its receive, but a busy machine can delay
+// any other. Failures are those of each rank.
 static bool one_alone(struct eager *eager, size_t bytes) {
     struct bench *bench = eager->bench;
     struct operation operation = {

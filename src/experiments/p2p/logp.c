@@ -29,8 +29,8 @@ static void size(struct train *train) {
     double latency = train_least_time(train, &eel), send_gap = train_least_time(train, &gap);
     // Long enough for the slowest of messages that are on their way already.
     train->delay_s = 5e-6 + 3 * latency;
-    // While one rank computes the other finishes its part and waits, as it does in a ping-pong:
-    // the two never copy at once. A word and its message are two latencies.
+    // While one rank computes, the other finishes its part and waits, as in a ping-pong: the two
+    // never copy at once. A request and its message are two latencies.
     long sending = work_of(train, reach * fmax(send_gap, latency));
     long receiving = work_of(train, reach * 2 * latency);
     struct turn turns[] = {{.move = &eel},

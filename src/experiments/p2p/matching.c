@@ -165,7 +165,7 @@ static void weigh(struct bench *bench, const struct pairing *pairing, void *stat
     free(sorted);
 }
 
-// Every position but those that are another one of a short queue.
+// Plans every position, except those that are the same place in a short queue.
 static void plan_depth(struct plans *plans, const struct options *options, struct matching queue) {
     static const char *const names[POSITIONS] = {"last", "first", "middle"};
     size_t before[POSITIONS] = {queue.depth, 0, queue.depth / 2};
@@ -293,8 +293,8 @@ static int tag_of(const struct matching *queue, size_t entry) {
                                  : TAG_RING + (int)(entry - queue->before);
 }
 
-// Receives before the match must not take what is for it: with an open tag they are of a source
-// that sends nothing, which is this rank itself; with both open their tag is another one.
+// Receives before the match must not take its messages. With an open tag their source sends
+// nothing: it is this rank itself. With both open their tag is another one.
 static bool from_itself(const struct matching *queue, size_t entry) {
     return queue->posted && entry < queue->before && queue->any_tag && !queue->any_source;
 }

@@ -153,7 +153,7 @@ void train_go_pingpong(void *state, long calls) {
         row(train, calls, NULL, to_and_fro, AMONG, await_both);
 }
 
-// Messages one after the other as quickly as they go; the receiver's word ends the row.
+// Sends messages one after the other as quickly as possible; the receiver's answer ends the row.
 void train_go_gap_send(void *state, long calls) {
     struct train *train = state;
     begin(train);
@@ -168,7 +168,7 @@ void train_go_gap_send(void *state, long calls) {
     hear(train, 1);
 }
 
-// The receiver's word begins the row, its last message ends it.
+// The receiver's message begins the row; the last message it receives ends it.
 void train_go_gap_receive(void *state, long calls) {
     struct train *train = state;
     begin(train);

@@ -36,11 +36,11 @@ struct pair {
     const struct pattern *pattern;
 };
 
-// Declares --sizes, --mode, --blocking, --wildcard and --cache. An experiment that has not all of
-// the modes makes a table of its own from the rows that it shares; without --mode, --blocking,
-// --wildcard or --cache, sends are standard and blocking, receives leave nothing open, and buffers
-// are warm. An experiment whose ranks never send while they receive can declare --buffer
-// (two|one), too; one that can begin to receive behind its send, --receive (first|last).
+// Declares --sizes, --mode, --blocking, --wildcard and --cache. An experiment that lacks some of
+// the modes makes its own table from the shared rows. Without --mode, --blocking, --wildcard or
+// --cache, sends are standard and blocking, receives leave nothing open, and buffers are warm. An
+// experiment whose ranks never send while they receive can declare --buffer (two|one), too. An
+// experiment that can begin to receive after its send can declare --receive (first|last).
 extern const struct option pair_options[];
 #define PAIR_SIZES_ROW                                                                            \
     {                                                                                             \

@@ -20,8 +20,8 @@ static void enter(const struct operation *operation) {
 static void once(struct pair *pair) {
     MPI_Request received;
     if (pair->ready) {
-        // The receive of the next message is posted before this one is sent: whoever has this
-        // one may send the next.
+        // The receive of the next message is posted before this message is sent: a rank that has
+        // received this message may send the next.
         received = pair->posted;
         pair_post(pair, &pair->posted);
     } else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads of one rank that do something together, again and again, without being made anew.
+// Threads of one rank that work together, again and again, without being created anew.
 //
-// A thread that waits polls, and gives its core away now and then: where threads outnumber cores
-// one that polls for good would keep the others from working.
+// A waiting thread polls, and yields its core now and then: where threads outnumber cores, a
+// thread that polls without a break would keep the others from working.
 #define _GNU_SOURCE // affinity of threads
 #include "team.h"
 

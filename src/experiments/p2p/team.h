@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads of one rank that do something together, again and again, without being made anew.
+// Threads of one rank that work together, again and again, without being created anew.
 #ifndef COTEJO_EXPERIMENTS_TEAM_H
 #define COTEJO_EXPERIMENTS_TEAM_H
 

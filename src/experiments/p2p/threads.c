@@ -71,7 +71,7 @@ static void window_once(struct lane *lane, int queue) {
         else
             pair_post(pair, &lane->requests[i]);
     MPI_Waitall(queue, lane->requests, MPI_STATUSES_IGNORE);
-    // The receiver's word that all of it is there.
+    // The receiver confirms that all messages have arrived.
     if (pair->rank == 0)
         MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm, MPI_STATUS_IGNORE);
     else
@@ -159,8 +159,8 @@ static void check(const struct operation *operation, unsigned round, struct fail
     }
 }
 
-// A communicator of a thread's own; with what libraries read as a wish for its own endpoint:
-// MPICH `vci` (and as many as MPIR_CVAR_CH4_NUM_VCIS says), Intel MPI `thread_id` (with
+// Makes a communicator for one thread, with the hints by which libraries give it its own endpoint:
+// MPICH `vci` (and as many as MPIR_CVAR_CH4_NUM_VCIS allows), Intel MPI `thread_id` (with
 // I_MPI_THREAD_SPLIT=1), Open MPI and MPICH that no wildcard will be used. MPI drops keys that a
 // library does not know.
 static MPI_Comm own_comm(MPI_Comm parent, int thread, bool hints) {
@@ -182,7 +182,7 @@ static MPI_Comm own_comm(MPI_Comm parent, int thread, bool hints) {
     return comm;
 }
 
-// How many of the hints the library says it keeps.
+// Returns how many of the hints the library reports that it keeps.
 static int hints_kept(MPI_Comm comm) {
     static const char *const keys[] = {"vci", "thread_id", "mpi_assert_no_any_source",
                                        "mpi_assert_no_any_tag"};

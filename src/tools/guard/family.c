@@ -113,7 +113,7 @@ static void find_descendants(void) {
     const pid_t self = getpid();
     found.count = seen.count = 0;
     for_processes(note_process, NULL);
-    // Children mostly have greater numbers than their parents: one turn does for those.
+    // Children mostly have greater numbers than their parents, so one pass finds most of them.
     for (bool more = true; more;) {
         more = false;
         for (int i = 0; i < seen.count; i++)

@@ -9,8 +9,8 @@
 // this names a process for good, the number alone does not.
 long long started_at(pid_t pid);
 
-// Among which processes this one's number is known: those of another container have numbers of
-// their own. 0 where the kernel does not say.
+// Identifies the set of processes among which this one's number is known: another container has
+// its own numbers. 0 where the kernel has no value.
 unsigned long processes_here(void);
 
 // Calls `each` with every process of this machine.

@@ -175,7 +175,7 @@ static pid_t start(char **command) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    // Should guard and keeper be killed at once, the launcher still cleans up behind itself.
+    // If guard and keeper are killed at once, the launcher still gets a signal and cleans up.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != keeper)
         _exit(NOT_FOUND);

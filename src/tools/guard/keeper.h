@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process between the guard and the launcher. It outlives the guard, and the guard it, for as
-// long as it takes to end the launch: killing one of them leaves nothing behind.
+// The process between the guard and the launcher. If one of guard and keeper is killed, the other
+// lives on until it has ended the launch, so that nothing is left.
 #ifndef COTEJO_GUARD_KEEPER_H
 #define COTEJO_GUARD_KEEPER_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file is "cotejo-cores" in the first of the folders below that every user may write to; its
-// one line is "STUDY PID START UID WORDS" of who took it. A study writes that line while nobody
-// else has the file locked, and shares the lock from then on; who cannot have it for itself may
-// share it if the line names its own study. cores.py keeps to the same rules.
+// The lock file is "cotejo-cores" in the first of the folders below that every user may write to.
+// Its one line is "STUDY PID START UID WORDS" of its owner. A study writes that line while no
+// other has the file locked, and shares the lock from then on. A process that cannot lock the file
+// exclusively may share it if the line names its own study. cores.py follows the same rules.
 #include "lock.h"
 
 #include "family.h"

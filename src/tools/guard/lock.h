@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lock of a machine's cores: one study at a time, whatever its site, clone or user.
+// The lock of a machine's cores: one study at a time, for all sites, clones and users.
 #ifndef COTEJO_GUARD_LOCK_H
 #define COTEJO_GUARD_LOCK_H
 

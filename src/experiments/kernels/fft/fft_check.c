@@ -41,8 +41,8 @@ static void add_error(struct error *error, struct point got, struct point right)
     error->right += right.re * right.re + right.im * right.im;
 }
 
-// Rounding errors of an FFT grow as the root of log2 N; twice that of an unlucky one of both is
-// still far below this, and one wrong point in 2^24 far above.
+// Rounding errors of an FFT grow as the root of log2 N. Twice the error of an unlucky FFT is still
+// far below this limit, and one wrong point in 2^24 far above.
 static double bound_of(const struct fft *fft) {
     return 2 * DBL_EPSILON * log2((double)(fft->n * fft->n));
 }

@@ -12,7 +12,7 @@ struct peer {
     fftw_plan plans[2];
 };
 
-// The library says how much room it needs, which can be more than the data.
+// The library reports how much memory it needs, which can be more than the data.
 static bool room_of(struct fft *fft, struct failure *failure) {
     ptrdiff_t in, in_first, out, out_first, own = (ptrdiff_t)(fft->rows * fft->n);
     ptrdiff_t room = fftw_mpi_local_size_1d((ptrdiff_t)(fft->n * fft->n), fft->comm, FFTW_FORWARD,

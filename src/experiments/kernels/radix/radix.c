@@ -144,7 +144,7 @@ static int plan(const struct bench *bench, size_t keys, double deadlock,
     return count;
 }
 
-// Looks, before any of them is sorted with, which messages would deadlock; says so, and notes it.
+// Finds out, before any sort, which messages would deadlock; prints and records the result.
 static double find_deadlock(struct bench *bench) {
     const struct options *options = &bench->options;
     const struct sizes *buffers = options_sizes(options, "buffer");

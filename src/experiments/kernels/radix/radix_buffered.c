@@ -63,7 +63,7 @@ static void post(struct deal *deal, int source) {
               RADIX_TAG + radix->pass, radix->comm, &deal->arrivals[source]);
 }
 
-// One receive for each rank is always posted, as long as it has keys for us.
+// One receive for each rank is always posted, as long as it has keys for this rank.
 static bool serve_posted(struct deal *deal) {
     struct radix *radix = deal->radix;
     MPI_Status status;
@@ -82,7 +82,7 @@ static void serve_all(struct deal *deal) {
     }
 }
 
-// A send that waits, and serves meanwhile: so no size of buffers leads to a deadlock.
+// Sends and, while it waits, receives: no size of buffers leads to a deadlock.
 static void send_serving(struct deal *deal, int peer, const void *keys, int count) {
     struct radix *radix = deal->radix;
     MPI_Request request;
