@@ -249,7 +249,7 @@ static void make_folder(struct cluster *cluster, struct failure *failure) {
         unlink(mark);
         rmdir(place);
     }
-    cluster->folder = NULL; // another process made it: do not remove it
+    cluster->folder = NULL; // not made by this process: never remove it
 }
 
 static void set_up(struct cluster *cluster, struct failure *failure) {
