@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Variants of one program held against the study's original, so that none is slower unsaid.
+# Compares variants of one program with the study's original, and reports every slower variant.
 
-#' Time of each variant over that of the reference, both of the same launches.
+#' Time of each variant divided by that of the reference, both from the same launches.
 #'
-#' Of a variant that was measured with several sizes of messages that one counts which is fastest
-#' in the other launches. Arguments: `reference` (an operation), `x` (column of the size of the
-#' problem).
+#' A variant measured with several message sizes counts with one size: the size that is fastest in
+#' the other launches. Arguments: `reference` (an operation), `x` (the column of the problem size).
 #' @noRd
 exhibit_variants_table <- function(exhibit) {
   reference <- argument(exhibit, "reference")
@@ -36,9 +35,9 @@ exhibit_variants_table <- function(exhibit) {
 }
 
 #' @param summary launch summaries with the columns `operation` and `size`.
-#' @return data.table: a row a configuration, operation but the reference and size: `n`, `ratio`,
-#'   `low`, `high`, and `verdict`: `slower`, `faster`, `no difference shown`, or empty under five
-#'   launches.
+#' @return data.table, one row per configuration, operation (except the reference) and size: `n`,
+#'   `ratio`, `low`, `high`, and `verdict`: `slower`, `faster`, `no difference shown`, or empty for
+#'   fewer than five launches.
 #' @noRd
 variant_ratios <- function(summary, reference, size) {
   need_columns(summary, size, "the launches of this program")
@@ -61,8 +60,8 @@ variant_ratios <- function(summary, reference, size) {
   ratios[]
 }
 
-# The time of each launch with the size of messages that is fastest in the others. The least of its
-# own times would be chance the more sizes there are.
+# The time of each launch with the message size that is fastest in the other launches. The smallest
+# of a launch's own times would be biased: more sizes give more chances of a small time.
 chosen_by_others <- function(part) {
   part <- part[, list(median_s = stats::median(median_s)), keyby = c("key", "bytes")]
   launch <- rleidv(part, "key")

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The verbs of tables: what each takes. The functions that draw them have their
-# names with exhibit_ before them.
+# The verbs of tables, with their arguments. The function that draws a verb has the verb's name
+# with exhibit_ before it.
 
 #' Memory of a rank after MPI_Init, the first all-to-all, at the end.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 memory_table <- function() {
   drawing("memory_table", kind = "table")
 }
 
-#' Where the variance between launches comes from.
+#' Shares of each source in the variance between launches.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 variance_table <- function() {
   drawing("variance_table", kind = "table")
 }
 
-#' Protocol regimes of a curve: latency, time of a byte, where they change.
+#' Protocol regimes of a curve: latency, time per byte, and the sizes at which they change.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 regime_table <- function() {
   drawing("regime_table", kind = "table", cost = 20)
@@ -28,15 +28,15 @@ regime_table <- function() {
 
 #' Parameters of LogGP in each protocol regime.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 loggp_table <- function() {
   drawing("loggp_table", kind = "table", cost = 20)
 }
 
-#' From which size on two blocking sends that meet wait for each other.
+#' Smallest size at which two blocking sends to each other wait for a receive.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 deadlock_table <- function() {
   drawing("deadlock_table", kind = "table")
@@ -44,31 +44,31 @@ deadlock_table <- function() {
 
 #' LogP's parameters by size, by both methods.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 logp_table <- function() {
   drawing("logp_table", kind = "table")
 }
 
-#' Eager limits set by hand, and seen.
+#' Eager limits that were set, and eager limits that were observed.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 limit_table <- function() {
   drawing("limit_table", kind = "table")
 }
 
-#' From which size on rendezvous is faster, and what to set.
+#' Smallest size at which rendezvous is faster, and the advised setting.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 crossover_table <- function() {
   drawing("crossover_table", kind = "table")
 }
 
-#' Multi-zone kernels: load balance planned and seen, share of the exchange.
+#' Multi-zone kernels: planned and observed load balance, share of the exchange.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 balance_table <- function() {
   drawing("balance_table", kind = "table")
@@ -76,11 +76,11 @@ balance_table <- function() {
 
 #' Time, phases, share of computation, speed-up.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @param measures columns of the samples, a curve or a phase each.
-#' @param share those of `measures` that are computation.
-#' @return for [exhibit()].
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @param measures columns of the samples; each is one curve or phase.
+#' @param share the columns among `measures` that are computation.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 phase_table <- function(series = NULL, panel = NULL, measures = NULL, share = NULL) {
   drawing(
@@ -89,12 +89,12 @@ phase_table <- function(series = NULL, panel = NULL, measures = NULL, share = NU
   )
 }
 
-#' Time of each variant over that of the original, in the same launches.
+#' Time of each variant divided by that of the original, in the same launches.
 #'
-#' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
-#' @param reference the level that others are held against; may have stars, of several the first
-#' that is there.
-#' @return for [exhibit()].
+#' @param x name of the column along the axis: `mpi`, or `c(mpi, transport)`.
+#' @param reference the level with which others are compared; a pattern with stars is allowed, and
+#' the first matching level counts.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 variants_table <- function(x = NULL, reference = NULL) {
   drawing("variants_table", list(x = substitute(x)), reference = reference, kind = "table")
@@ -102,17 +102,17 @@ variants_table <- function(x = NULL, reference = NULL) {
 
 #' Size and number of messages by ranks.
 #'
-#' @param rows columns told apart by row, by name: `mpi`, or `c(mpi, transport)`.
-#' @return for [exhibit()].
+#' @param rows names of the columns shown by row: `mpi`, or `c(mpi, transport)`.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 message_table <- function(rows = NULL) {
   drawing("message_table", list(rows = substitute(rows)), kind = "table")
 }
 
-#' What one level gains over another, in %.
+#' Gain of one level over another, in %.
 #'
-#' @param by columns compared, of several the first that differs in these launches, by name.
-#' @return for [exhibit()].
+#' @param by names of the columns to compare; the first that differs in these launches counts.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 gain_table <- function(by = NULL) {
   drawing("gain_table", list(by = substitute(by)), kind = "table")
@@ -120,10 +120,10 @@ gain_table <- function(by = NULL) {
 
 #' Medians with their intervals.
 #'
-#' @param rows columns told apart by row, by name: `mpi`, or `c(mpi, transport)`.
-#' @param columns columns told apart by column, by name: `mpi`, or `c(mpi, transport)`.
+#' @param rows names of the columns shown by row: `mpi`, or `c(mpi, transport)`.
+#' @param columns names of the columns shown by column: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 medians_table <- function(rows = NULL, columns = NULL, unit = NULL) {
   drawing(
@@ -132,55 +132,55 @@ medians_table <- function(rows = NULL, columns = NULL, unit = NULL) {
   )
 }
 
-#' Which algorithm of a broadcast fits ranks and sizes, and how sure.
+#' Algorithm of a broadcast that fits ranks and sizes best, and the confidence in it.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 scaling_table <- function() {
   drawing("scaling_table", kind = "table")
 }
 
-#' Printed numbers against what follows from the others; needs no launches.
+#' Printed numbers compared with values computed from other printed numbers; needs no launches.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 audit_table <- function() {
   drawing("audit_table", kind = "table")
 }
 
-#' Start-up and bandwidth of each layer, and what it adds to the one below.
+#' Start-up time and bandwidth of each layer, and the cost it adds to the layer below.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 layers_table <- function() {
   drawing("layers_table", kind = "table")
 }
 
-#' Welch's test at 99 %, as the studies did.
+#' Welch's test at 99 %, as in the original studies.
 #'
-#' @param by columns compared, of several the first that differs in these launches, by name.
+#' @param by names of the columns to compare; the first that differs in these launches counts.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 welch_table <- function(by = NULL, unit = NULL) {
   drawing("welch_table", list(by = substitute(by)), unit = unit, kind = "table")
 }
 
-#' How wrong a way of measuring is, as a table.
+#' Error of a way of measuring, as a table.
 #'
-#' @param wrong operations that measure wrongly.
-#' @param right operations that measure rightly, as many.
-#' @param repetition the only repetition that counts; of first calls 0 is the first of the
+#' @param wrong operations with the wrong way of measuring.
+#' @param right the same number of operations with the right way of measuring.
+#' @param repetition the only repetition that counts; for first calls, 0 is the first call of the
 #' launch.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 error_table <- function(wrong = NULL, right = NULL, repetition = NULL) {
   drawing("error_table", wrong = wrong, right = right, repetition = repetition, kind = "table")
 }
 
-#' Overhead of messages in a row: gap, hidden computation, their difference.
+#' Overhead of consecutive messages: gap, hidden computation, their difference.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 overhead_table <- function() {
   drawing("overhead_table", kind = "table")
@@ -188,7 +188,7 @@ overhead_table <- function() {
 
 #' Start-up time and bandwidth of each transport and MPI.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 startup_table <- function() {
   drawing("startup_table", kind = "table")
@@ -196,7 +196,7 @@ startup_table <- function() {
 
 #' The fastest broadcast by ranks and size.
 #'
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 broadcast_table <- function() {
   drawing("broadcast_table", kind = "table")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The verbs that exhibits are drawn by: what each takes. The functions that draw them have their
-# names with exhibit_ before them.
+# The verbs of figures, with their arguments. The function that draws a verb has the verb's name
+# with exhibit_ before it.
 
 #' Time or bandwidth by message size.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 by_size <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
   drawing(
@@ -19,13 +19,13 @@ by_size <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
 
 #' Time or bandwidth by a parameter, at fixed sizes.
 #'
-#' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param x name of the column along the axis: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`, `"KiB"` of a measure.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
 #' @param measure a column of the samples that is drawn in place of the time, with its own unit.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 by_parameter <- function(x = NULL, series = NULL, panel = NULL, unit = NULL, scale = NULL,
                          measure = NULL) {
@@ -36,14 +36,14 @@ by_parameter <- function(x = NULL, series = NULL, panel = NULL, unit = NULL, sca
   )
 }
 
-#' Time or bandwidth by size, and below it what one level gains over another.
+#' Time or bandwidth by size, and below it the gain of one level over another.
 #'
-#' @param by columns compared, of several the first that differs in these launches, by name.
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param by names of the columns to compare; the first that differs in these launches counts.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 gain <- function(by = NULL, series = NULL, panel = NULL, unit = NULL, scale = NULL) {
   drawing(
@@ -52,15 +52,15 @@ gain <- function(by = NULL, series = NULL, panel = NULL, unit = NULL, scale = NU
   )
 }
 
-#' Performance, or time, in % of that of one level.
+#' Performance or time, in % of that of one level.
 #'
-#' @param by columns compared, of several the first that differs in these launches, by name.
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @param reference the level that others are held against; may have stars, of several the first
-#' that is there.
-#' @param of `"performance"` (the default), or `"time"` where the study drew that.
-#' @return for [exhibit()].
+#' @param by names of the columns to compare; the first that differs in these launches counts.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @param reference the level with which others are compared; a pattern with stars is allowed, and
+#' the first matching level counts.
+#' @param of `"performance"` (the default), or `"time"` where the original study drew the time.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 relative <- function(by = NULL, series = NULL, panel = NULL, reference = NULL, of = NULL) {
   drawing(
@@ -70,34 +70,34 @@ relative <- function(by = NULL, series = NULL, panel = NULL, reference = NULL, o
   )
 }
 
-#' The ratio of each pair, in the levels of another column.
+#' The ratio of each pair, by the levels of another column.
 #'
-#' @param by columns compared, of several the first that differs in these launches, by name.
-#' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
-#' @return for [exhibit()].
+#' @param by names of the columns to compare; the first that differs in these launches counts.
+#' @param x name of the column along the axis: `mpi`, or `c(mpi, transport)`.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 ratio <- function(by = NULL, x = NULL) {
   drawing("ratio", list(by = substitute(by), x = substitute(x)))
 }
 
-#' The ratio of each pair, by when ranks arrive.
+#' The ratio of each pair, by the arrival times of the ranks.
 #'
-#' @param by columns compared, of several the first that differs in these launches, by name.
-#' @param x the column along the axis, by name: `option_arrival`.
-#' @return for [exhibit()].
+#' @param by names of the columns to compare; the first that differs in these launches counts.
+#' @param x name of the column along the axis: `option_arrival`.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 arrivals <- function(by = NULL, x = NULL) {
   drawing("arrivals", list(by = substitute(by), x = substitute(x)))
 }
 
-#' How wrong a way of measuring is, by size.
+#' Error of a way of measuring, by size.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param wrong operations that measure wrongly.
-#' @param right operations that measure rightly, as many.
-#' @param repetition the only repetition that counts; of first calls 0 is the first of the
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param wrong operations with the wrong way of measuring.
+#' @param right the same number of operations with the right way of measuring.
+#' @param repetition the only repetition that counts; for first calls, 0 is the first call of the
 #' launch.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 error <- function(series = NULL, wrong = NULL, right = NULL, repetition = NULL) {
   drawing(
@@ -106,12 +106,12 @@ error <- function(series = NULL, wrong = NULL, right = NULL, repetition = NULL) 
   )
 }
 
-#' Time against the computation put in.
+#' Time of an operation against the inserted computation.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @param measures columns of the samples, a curve or a phase each.
-#' @return for [exhibit()].
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @param measures columns of the samples; each is one curve or phase.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 overlap <- function(series = NULL, panel = NULL, measures = NULL) {
   drawing(
@@ -120,13 +120,13 @@ overlap <- function(series = NULL, panel = NULL, measures = NULL) {
   )
 }
 
-#' Overheads by size, with the computation taken off.
+#' Overheads by size, without the computation.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 overheads <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
   drawing(
@@ -137,10 +137,10 @@ overheads <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
 
 #' The share of a message's time that hides computation, by size.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 opportunity <- function(series = NULL, panel = NULL, scale = NULL) {
   drawing(
@@ -149,12 +149,12 @@ opportunity <- function(series = NULL, panel = NULL, scale = NULL) {
   )
 }
 
-#' How much of a non-blocking collective a computation beside it hides.
+#' Share of a non-blocking collective that is hidden by simultaneous computation.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 hidden_share <- function(series = NULL, panel = NULL, scale = NULL) {
   drawing(
@@ -163,14 +163,14 @@ hidden_share <- function(series = NULL, panel = NULL, scale = NULL) {
   )
 }
 
-#' A check whose true time is known: measured less true time.
+#' A check whose true time is known: measured time minus true time.
 #'
-#' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param x name of the column along the axis: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param truth `"up"` (n ranks take n waits) or `"null"` (no time).
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 wait_pattern <- function(x = NULL, series = NULL, panel = NULL, truth = NULL, unit = NULL) {
   drawing(
@@ -180,11 +180,11 @@ wait_pattern <- function(x = NULL, series = NULL, panel = NULL, truth = NULL, un
   )
 }
 
-#' NAS kernels: Mop/s by cores, ranks and threads apart, and the speed-up over one core.
+#' NAS kernels: Mop/s by cores, separately for ranks and threads, and the speed-up over one core.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @return for [exhibit()].
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 rate <- function(series = NULL, panel = NULL) {
   drawing("rate", list(series = substitute(series), panel = substitute(panel)))
@@ -192,20 +192,20 @@ rate <- function(series = NULL, panel = NULL) {
 
 #' NAS kernels: Mop/s by threads of each rank, and the best split.
 #'
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @return for [exhibit()].
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 splits <- function(panel = NULL) {
   drawing("splits", list(panel = substitute(panel)))
 }
 
-#' Several operations side by side.
+#' Several operations next to each other.
 #'
-#' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param x name of the column along the axis: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 values <- function(x = NULL, series = NULL, panel = NULL, unit = NULL) {
   drawing(
@@ -214,11 +214,11 @@ values <- function(x = NULL, series = NULL, panel = NULL, unit = NULL) {
   )
 }
 
-#' Times of all pairs of ranks, as a heat map: which rank or link is slow.
+#' Times of all pairs of ranks, as a heat map that shows slow ranks or links.
 #'
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 pair_map <- function(panel = NULL, unit = NULL) {
   drawing("pair_map", list(panel = substitute(panel)), unit = unit)
@@ -226,10 +226,10 @@ pair_map <- function(panel = NULL, unit = NULL) {
 
 #' Standard error over launches.
 #'
-#' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @return for [exhibit()].
+#' @param x name of the column along the axis: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 spread <- function(x = NULL, series = NULL, panel = NULL) {
   drawing(
@@ -237,13 +237,13 @@ spread <- function(x = NULL, series = NULL, panel = NULL) {
   )
 }
 
-#' Phases of a program, one on the other.
+#' Phases of a program, stacked.
 #'
-#' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @param measures columns of the samples, a curve or a phase each.
-#' @return for [exhibit()].
+#' @param x name of the column along the axis: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @param measures columns of the samples; each is one curve or phase.
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 phases <- function(x = NULL, series = NULL, panel = NULL, measures = NULL) {
   drawing(
@@ -254,10 +254,10 @@ phases <- function(x = NULL, series = NULL, panel = NULL, measures = NULL) {
 
 #' Speed-up and efficiency by ranks.
 #'
-#' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
 #' @param work `"fixed"`, or `"per-rank"` for weak scaling.
-#' @return for [exhibit()].
+#' @return the drawing, for [exhibit()].
 #' @keywords internal
 scaling <- function(series = NULL, panel = NULL, work = NULL) {
   drawing("scaling", list(series = substitute(series), panel = substitute(panel)), work = work)

@@ -1,29 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which level of an ordered factor (a release, an instant) changed it: all partitions of the levels
-# into runs of equal ones, each with its posterior probability.
+# Finds the levels of an ordered factor (releases, dates) at which the measured time changed. Tries
+# all partitions of the levels into runs of equal levels and computes their posterior
+# probabilities.
 #
-# Launches of a block share its effect, so that levels are held against each other within blocks
-# (least squares with a constant for each block). Of partitions the Bayes factor against "none
-# changed" is that of the g-prior with unit information (Zellner 1986; Liang, Paulo, Molina, Clyde
-# and Berger 2008, sect. 2.1); partitions as models are Barry and Hartigan's (1993). Every boundary
-# has the same prior probability, of which all boundaries of all cells together expect
-# EXPECTED_CHANGES changes: the more is looked at, the more evidence is asked for (Scott and Berger
-# 2010). A launch that is far from its fellows is drawn in to FAR robust standard deviations.
+# Launches of a block share its effect, so levels are compared within blocks (least squares with a
+# constant for each block). The Bayes factor of a partition against "no change" is that of the
+# g-prior with unit information (Zellner 1986; Liang, Paulo, Molina, Clyde and Berger 2008, sect.
+# 2.1). Partitions as models follow Barry and Hartigan (1993). All boundaries have the same prior
+# probability, such that EXPECTED_CHANGES changes are expected in all cells together: more tests
+# require more evidence (Scott and Berger 2010). A launch more than FAR robust standard deviations
+# away from the median of its level and block is moved to that distance.
 
-# Changes that are expected beforehand, in all cells together.
+# Changes that are expected before the data are seen, in all cells together.
 EXPECTED_CHANGES <- 0.5
-# Robust standard deviations beyond which a launch counts as that far.
+# Robust standard deviations beyond which a launch is moved closer.
 FAR <- 2.5
-# A change is named from this posterior probability on, and when it is at least this large: smaller
-# ones come from where a library happens to lie in memory.
+# A change is named if its posterior probability is at least NAMED and its size at least
+# LEAST_CHANGE: smaller changes come from the address of a library in memory.
 NAMED <- 0.95
 LEAST_CHANGE <- 0.01
 # A boundary is ruled out below this probability, and certain above 1 less it.
 OPEN <- 0.02
-# Levels of which all partitions are tried: 2^(n - 1).
+# Maximum number of levels: all 2^(n - 1) partitions are tried.
 MOST_LEVELS <- 12L
 
-#' Draw in what is far from its level's and block's median.
+#' Move values that are far from the median of their level and block closer to it.
 #' @noRd
 draw_in <- function(y, level, block) {
   fitted <- stats::ave(y, block, FUN = median)
@@ -91,16 +92,16 @@ partition_posterior <- function(y, level, block, prior) {
   list(starts = starts, posterior = posterior, change = drop(posterior %*% starts))
 }
 
-#' Where an ordered factor changed the times of each curve, and by how much.
+#' Changes of the times of each curve along an ordered factor, with their sizes.
 #'
 #' @param summary what [summarise_launches()] returned.
-#' @param by column of the levels (`mpi` of releases).
-#' @param levels in their order.
-#' @return data.table, a row a stratum, size and boundary between levels that were measured next to
-#'   each other: strata, `bytes`, `before`, `after` (levels), `between` (levels that lie between
-#'   them and were not measured), `probability` (that it changed there), `ratio`, `low`, `high`
-#'   (time after over time before, over the runs of equal levels on either side, by
-#'   `paired_curve()`; `NA` where a change is ruled out), `n` (blocks), `named`.
+#' @param by column of the levels (`mpi` for releases).
+#' @param levels the levels in their order.
+#' @return data.table, one row per stratum, size and boundary between two levels that were measured
+#'   next to each other. Columns: strata, `bytes`, `before`, `after` (levels), `between` (number of
+#'   levels between them that were not measured), `probability` (of a change), `n` (blocks),
+#'   `named`. `ratio`, `low`, `high` are the time after over the time before, for the runs of equal
+#'   levels before and after the boundary, by `paired_curve()`; `NA` where a change is ruled out.
 #' @export
 find_changes <- function(summary, by, levels) {
   strata <- setdiff(configuration_columns(summary), by)
@@ -109,7 +110,8 @@ find_changes <- function(summary, by, levels) {
   used[, block := paste(session, launch)]
   used[, y := log(median_s)]
   set(used, j = "at", value = match(used[[by]], levels))
-  # Other columns of launches would hide names of ours.
+  # Keep only these columns: other columns of launches could have the same names as the new
+  # columns.
   used <- used[, c(strata, "bytes", "block", "y", "at"), with = FALSE]
   curves <- uniqueN(used[, c(strata, "bytes"), with = FALSE])
   out <- used[, changes_of_curve(.SD, length(levels), curves), by = strata]
@@ -138,7 +140,7 @@ changes_of_curve <- function(rows, n, curves) {
       "%d levels are more than are tried at once (%d); give fewer", length(there), MOST_LEVELS
     ))
   }
-  # Each boundary of the whole, and so of each run of levels between which nothing was measured.
+  # Boundaries are counted for all levels, including boundaries at levels that were not measured.
   prior <- min(0.5, EXPECTED_CHANGES / (curves * (n - 1L)))
   sizes <- sort(unique(rows$bytes))
   found <- rbindlist(lapply(sizes, function(size) {
@@ -164,7 +166,8 @@ changes_of_curve <- function(rows, n, curves) {
   )
 }
 
-# The ratio over a boundary: the runs of equal levels on either side, in the blocks that have both.
+# The ratio over a boundary: the runs of equal levels before and after it, in blocks with both
+# runs.
 step_at <- function(rows, found, i) {
   if (found$probability[[i]] <= OPEN) {
     return(list(ratio = NA_real_, low = NA_real_, high = NA_real_, n = uniqueN(rows$block)))
@@ -184,11 +187,11 @@ step_at <- function(rows, found, i) {
   list(ratio = exp(curve$effect), low = exp(curve$low), high = exp(curve$high), n = length(d))
 }
 
-#' Cells of a search for a change that the next block should hold.
+#' Cells of a search for a change that the next block should contain.
 #'
-#' A boundary that is neither certain nor ruled out (2 % to 98 %) asks for the levels on either
-#' side, and one across levels that were not measured for the middle of these, however certain it
-#' is.
+#' A boundary that is neither certain nor ruled out (2 % to 98 %) requires its two levels again. A
+#' boundary across levels that were not measured requires the middle one of these levels too, even
+#' when the change is certain.
 #'
 #' @param changes what [find_changes()] returned.
 #' @param levels in their order.
@@ -211,7 +214,7 @@ next_levels <- function(changes, levels) {
   unique(asked)
 }
 
-#' Print what the next block of a search should hold, a line each, for the harness.
+#' Print the cells of the next block of a search, one per line, for the harness.
 #'
 #' @param session_dir folder of the session, `results/SITE/SESSION`.
 #' @param levels families in the order of their releases.

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# When a series of sessions changed: all ways to cut it into stretches of one level, by exact
-# recursions (Fearnhead 2006), each point with its own variance.
+# Finds the sessions at which a series changed: considers all ways to cut the series into stretches
+# of one level, by exact recursions (Fearnhead 2006), with a variance for each point.
 #
-# A point is a session: the median of its launches' medians, as a logarithm, with the standard
-# error that its launches give it. What sessions differ by beyond that is estimated from the
-# differences of neighbours, which a few changes hardly touch, and added. A stretch has the
-# likelihood of a normal level about the series' median; every boundary the same prior probability,
-# of which all boundaries of all series together expect EXPECTED_CHANGES (see fit-changes.R).
+# A point is a session: the logarithm of the median of its launch medians, with the standard error
+# computed from its launches. The additional variance between sessions is estimated from the
+# differences of neighbours, which a few changes hardly affect, and added. The likelihood of a
+# stretch is that of a normal level about the median of the series. All boundaries have the same
+# prior probability: all series together are expected to have EXPECTED_CHANGES (see fit-changes.R).
 
-# Standard deviation of the levels of stretches: changes are about so large.
+# Standard deviation of the levels of stretches: the expected size of changes.
 LEVEL_SPREAD <- 0.1
-# A stretch has so many points at least: one point alone is a session that stands out.
+# Minimum number of points of a stretch: a single point is an outlying session.
 LEAST_STRETCH <- 2L
-# Points about a boundary within which its probability counts as one change's.
+# Points around a boundary whose probabilities count as one change.
 ABOUT <- 3L
 
 #' Log likelihoods of all stretches `i..j` of a series.
@@ -65,7 +65,7 @@ series_posterior <- function(x, se, prior) {
   like <- stretch_likelihoods(x - median(x), v)
   lp <- log(prior)
   lq <- log1p(-prior)
-  # Of a stretch i..j: j - i boundaries that are none, and one at its begin but for the first.
+  # A stretch i..j has j - i boundaries without a change, and a change at its begin unless i is 1.
   step <- like + outer(seq_len(n), seq_len(n), function(i, j) pmax(j - i, 0) * lq + (i > 1L) * lp)
   forward <- c(0, rep(-Inf, n))
   best <- c(0, rep(-Inf, n))
@@ -94,16 +94,17 @@ series_posterior <- function(x, se, prior) {
 
 #' Steps of a series of sessions.
 #'
-#' A step is reported if it is at least `NAMED` probable among all ways to cut the series, and if
-#' it explains the series better than a trend, serial dependence, a random walk or outliers do.
+#' A step is reported if two conditions hold: its probability is at least `NAMED` among all ways to
+#' cut the series, and it explains the series better than a trend, serial dependence, a random walk
+#' or outliers do.
 #'
 #' @param x logarithms of the points.
-#' @param se their standard errors (0 where unknown).
+#' @param se their standard errors (0 if unknown).
 #' @param prior probability that a boundary is a change.
-#' @return data.table, a row a step: `at` (point at which the new level begins), `probability` (of
-#'   a step within `ABOUT` points of it), `p` (probability that a series without this step looks
-#'   like it), `first`, `last` (points between which the step is with 95 %), `ratio`, `low`,
-#'   `high` (level after over level before, normal approximation).
+#' @return data.table, one row per step: `at` (point at which the new level begins), `probability`
+#'   (of a step within `ABOUT` points of `at`), `p` (probability that a series without this step
+#'   looks like this series). The step is between the points `first` and `last` with 95 %. `ratio`,
+#'   `low`, `high`: level after over level before, normal approximation.
 #' @source Fearnhead (2006) for the cuts; Durbin and Koopman (2012) for the models without steps.
 #' @examples
 #' set.seed(1)
@@ -126,7 +127,8 @@ series_changes <- function(x, se = numeric(length(x)), prior = 0.5 / max(1, leng
     before <- level(begin:(at - 1L))
     after <- level(at:end)
     half <- stats::qnorm(0.975) * sqrt(before[[2L]] + after[[2L]])
-    # The fewest points about the most probable one that hold 95 % of what there is.
+    # The smallest set of points around the most probable point that contains 95 % of the
+    # probability.
     place <- order(mass, decreasing = TRUE)
     held <- around[place[seq_len(which(cumsum(mass[place]) >= 0.95 * sum(mass))[[1L]])]]
     data.table(
@@ -148,7 +150,7 @@ series_changes <- function(x, se = numeric(length(x)), prior = 0.5 / max(1, leng
   rows
 }
 
-# What may change from session to session: column -> its name in words.
+# Properties that may change from session to session: column -> its name in words.
 MAY_CHANGE <- c(
   library = "MPI library", lock_sha256 = "stack", kernel = "kernel", commit = "commit of cotejo",
   measuring = "what measures", governor = "frequency governor", cpu_model = "CPU",
@@ -173,7 +175,7 @@ series_of_sessions <- function(summary) {
       list(
         started = min(started), n = .N, median_s = median(median_s), low_s = centre$low,
         high_s = centre$high, x = median(x),
-        # Of a median of normal values, by their median deviation.
+        # Standard error of a median of normal values, from their median absolute deviation.
         se = if (.N > 1L) 1.2533 * 1.4826 * median(abs(x - median(x))) / sqrt(.N) else 0
       ), lapply(.SD, function(value) toString(distinct(value)))
     )
@@ -182,12 +184,13 @@ series_of_sessions <- function(summary) {
   out[]
 }
 
-#' Changes of all series of a site's sessions, and what changed at the same time.
+#' Changes of all series of a site's sessions, and the changes of the environment at the same time.
 #'
 #' @param points what [series_of_sessions()] returned.
-#' @return data.table, a row a change: what makes the series, `series`, what [series_changes()]
-#'   gives, `session` (the first of the new level), `before` (the session before it), `from`, `to`
-#'   (sessions between which it is), and `causes` (what the records say changed between those two).
+#' @return data.table, one row per change: the columns that identify the series, `series`, the
+#'   columns of [series_changes()], `session` (the first with the new level), `before` (the session
+#'   before it). `causes` lists the recorded changes between these two sessions. The change is
+#'   between the sessions `from` and `to`.
 #' @keywords internal
 history_changes <- function(points) {
   count <- points[, .N, by = "series"]

@@ -57,7 +57,8 @@ jumps_at <- function(bytes, times, breaks) {
     first <- breaks[[i]] - from[[i]] + 1L
     gains <- vapply(seq_len(nrow(times)), function(launch) {
       trained <- column_medians(times[-launch, at, drop = FALSE])
-      # A launch that is slower by one factor at all sizes says nothing about the shape.
+      # A launch that is slower by the same factor at all sizes gives no information about the
+      # shape.
       level <- stats::median(times[launch, at] / trained)
       error <- function(curve) mean((curve * level / times[launch, at] - 1)^2)
       c(

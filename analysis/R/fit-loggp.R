@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Models of a message's time: LogP by message size, LogGP and Hockney per protocol regime.
-#
-# Regimes are found as a piecewise linear regression whose pieces need not meet: a change of
-# protocol is a jump as often as a bend, which broken-stick models (continuous) cannot show. The
-# partition is the best one of all, by dynamic programming (Bai and Perron 2003, Journal of
-# Applied Econometrics 18); residuals are relative, since a microsecond is all of a small
-# message's time and nothing of a large one's.
+# Regimes are found by a piecewise linear regression whose pieces need not meet. A change of
+# protocol is often a jump, which continuous (broken-stick) models cannot show. The best of all
+# partitions is found by dynamic programming (Bai and Perron 2003, Journal of Applied Econometrics
+# 18). Residuals are relative: one microsecond is much for a small message and little for a large
+# one.
 
 #' LogP parameters of each launch and size.
 #'
-#' By the time of calls: the time inside the send, and inside a receive whose message has come.
-#' By overlap: what is left of a message's interval in a row when the computation is taken away,
-#' more of it than the other side needs for its part, and for the receive the asking for each
-#' message; at most the gap (o = g - C, and the hidden computation C >= 0).
-#' L is end-to-end latency less both overheads, so that it is negative where a library's two
-#' sides work on one message at the same time: LogP has no such machine, pipelined copies are one,
-#' and so is TCP within a host, where the sender's call does the receiving kernel's work when the
-#' message is there already. A rendezvous without progress of its own waits for the next call,
-#' which no computation hides: it counts as overhead by either method.
+#' Two methods estimate the overheads. By the time of calls: the time inside the send, and inside a
+#' receive of a message that has arrived. By overlap: the interval between consecutive messages
+#' minus the computation, with more computation than the other rank needs for its part. The receive
+#' overhead also excludes the request for each message. An overhead is at most the gap
+#' (o = g - C, with the hidden computation C >= 0).
+#' L is the end-to-end latency minus both overheads. It is negative where both ranks' libraries
+#' work on one message at the same time. LogP does not model this, but pipelined copies do it, and
+#' so does TCP within a host: the sender's call does the work of the receiving kernel when the
+#' message is already there. A rendezvous without progress of its own waits for the next call. No
+#' computation hides this wait, and both methods count it as overhead.
 #'
 #' @param results what [read_results()] returned; samples of the experiment `logp`.
-#' @return data.table, one row a launch and size: the launches' columns, `bytes`, and in seconds
-#'   `eel_s`, `g_s`, `g_derived_s` (g of the least size, and what the end-to-end latency grows from
-#'   there: what a ping-pong says of a gap that nobody measured), `os_call_s`, `or_call_s`,
+#' @return data.table, one row per launch and size: the launches' columns, `bytes`, and in seconds
+#'   `eel_s`, `g_s`, `os_call_s`, `or_call_s`, `L_call_s`, `os_overlap_s`, `or_overlap_s`,
+#'   `L_overlap_s`, and `g_derived_s`: g of the smallest size plus the growth of the end-to-end
+#'   latency from there. It is the gap that a ping-pong implies where nobody measured the gap.
 #'   `L_call_s`, `os_overlap_s`, `or_overlap_s`, `L_overlap_s`.
 #' @keywords internal
 logp_parameters <- function(results) {
@@ -50,7 +51,7 @@ logp_parameters <- function(results) {
   out[, or_overlap_s := within_gap(or_overlap_s - words_s, g_s)]
   out[, L_call_s := eel_s - os_call_s - or_call_s]
   out[, L_overlap_s := eel_s - os_overlap_s - or_overlap_s]
-  # In each launch sizes rise, by the key of the cast.
+  # Within each launch, the sizes are in rising order because of the key of the cast.
   out[, g_derived_s := g_s[[1L]] + eel_s - eel_s[[1L]], by = "key"]
   out[, words_s := NULL]
   out[, key := as.character(key)]
@@ -61,9 +62,9 @@ logp_parameters <- function(results) {
 #'
 #' @param parameters what [logp_parameters()] returned.
 #' @param above only sizes of more bytes than this.
-#' @param tolerance by which, relative to the latency, they may exceed it: where the processors do
-#'   all the work L is nothing, and its estimate falls on both sides of it. Nothing is allowed for
-#'   unless asked.
+#' @param tolerance by which both overheads may exceed the latency, relative to the latency. L is
+#'   zero if the processors do all the work, and its estimate is then sometimes negative. The
+#'   default allows nothing.
 #' @return data.table, one row a site, MPI, transport, placement and parameters: `sizes`,
 #'   `share_call`, `share_overlap`, from the medians over launches; `ratio_call`,
 #'   `ratio_overlap`, both overheads over the latency at the median size.
@@ -82,18 +83,18 @@ overheads_within_latency <- function(parameters, above = 1000, tolerance = 0) {
   ), keyby = by]
 }
 
-#' Relative squared residuals of a line through every run of points, least in each run.
+#' Minimum relative squared residuals of a line through every run of points.
 #'
-#' Minimises sum(((t - a - b m) / t)^2), b >= 0, over runs from row to column, all at once from
-#' running sums. Runs shorter than `least` points, or whose last size is less than `span` times
-#' their first, are infinite; but for the run of all points, which needs no other regime. The
-#' first size counts as 16 B at least: a few bytes more within a cache line are no slope.
+#' Minimises sum(((t - a - b m) / t)^2), b >= 0, over the runs from row to column, all at once from
+#' running sums. Runs of fewer than `least` points, or with a last size below `span` times the
+#' first, have infinite cost. The run of all points is exempt, since it needs no other regime. The
+#' first size counts as at least 16 B: a few bytes more within a cache line are no slope.
 #' @noRd
 run_costs <- function(bytes, seconds, least, span) {
   n <- length(bytes)
   from <- rep(seq_len(n), n)
   to <- rep(seq_len(n), each = n)
-  # Sizes are scaled so that the sums of their squares do not swallow the rest.
+  # Sizes are scaled so that the sums of their squares do not make the other sums lose precision.
   m <- bytes / max(bytes, 1)
   w <- 1 / seconds
   s <- lapply(list(w^2, w^2 * m, w^2 * m^2, w, w * m), \(x) {
@@ -104,7 +105,7 @@ run_costs <- function(bytes, seconds, least, span) {
   det <- s[[1L]] * s[[3L]] - s[[2L]]^2
   a <- (s[[3L]] * s[[4L]] - s[[2L]] * s[[5L]]) / det
   b <- (s[[1L]] * s[[5L]] - s[[2L]] * s[[4L]]) / det
-  # No byte takes less than no time: where the line would fall, the best is a level one.
+  # The time per byte cannot be negative: where the best line would fall, a constant is used.
   level <- count - s[[4L]]^2 / s[[1L]]
   falls <- !is.finite(b) | b < 0
   cost <- count - a * s[[4L]] - b * s[[5L]]
@@ -115,13 +116,13 @@ run_costs <- function(bytes, seconds, least, span) {
   matrix(cost, n)
 }
 
-#' Best partitions into one to `most` runs: a list a partition of `ends`, the last points of
-#' all runs but the last, and its `cost`.
+#' Best partitions into one to `most` runs: one list per partition, of `ends` (the last points of
+#' all runs except the last run) and `cost`.
 #' @noRd
 best_partitions <- function(cost, most) {
   n <- nrow(cost)
   value <- cost[1L, ]
-  # Of the best partition up to each point: where its pieces end, a row each.
+  # The ends of the pieces (rows) of the best partition up to each point (columns).
   ends <- matrix(0L, 0L, n)
   found <- list(list(ends = integer(), cost = value[[n]]))
   for (pieces in seq_len(most)[-1L]) {
@@ -136,17 +137,17 @@ best_partitions <- function(cost, most) {
   found
 }
 
-#' Segmented fit of time on size, pieces free to jump.
+#' Segmented fit of time on size; the pieces may jump.
 #'
-#' @param bytes sizes (B), each once, rising.
+#' @param bytes sizes (B), in rising order without duplicates.
 #' @param seconds median time at each size (s), positive.
-#' @param most pieces at most.
-#' @param pieces their number; `NULL`: chosen by BIC.
-#' @param noise relative error of a median that is expected at least: smaller misfits are no
-#'   evidence of a further piece.
-#' @param least points of a piece.
-#' @param span last size of a piece over its first, at least: sizes close together (a size and the
-#'   two perturbed ones beside it) share what disturbed them and say nothing of a slope.
+#' @param most maximum number of pieces.
+#' @param pieces number of pieces; `NULL`: chosen by BIC.
+#' @param noise expected minimum relative error of a median: smaller misfits are no evidence of
+#'   another piece.
+#' @param least minimum number of points of a piece.
+#' @param span minimum ratio of the last to the first size of a piece: sizes close together (a size
+#'   and its two perturbed neighbours) share disturbances and give no information about a slope.
 #' @return integer: number of the last point of every piece but the last.
 #' @noRd
 find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, least = 3L,
@@ -167,11 +168,11 @@ find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, 
   as.integer(found[[which.min(bic)]]$ends)
 }
 
-#' Lines of least weighted squares: what [stats::lm.wfit()] finds, without what it makes around
-#' it, of which a bootstrap asks thousands of times.
+#' Lines of weighted least squares, as [stats::lm.wfit()] finds them, without its extra results: a
+#' bootstrap calls this function thousands of times.
 #'
-#' @param seconds times, or a matrix with a column a line.
-#' @return two coefficients, or two rows of them; no slope (`NA`) where there is one size only.
+#' @param seconds times, or a matrix with one column per line.
+#' @return two coefficients, or two rows of them; the slope is `NA` where there is only one size.
 #' @noRd
 weighted_lines <- function(bytes, seconds, weights) {
   root <- sqrt(weights)
@@ -182,7 +183,7 @@ weighted_lines <- function(bytes, seconds, weights) {
   drop(found)
 }
 
-#' Line of least relative squares that does not fall: latency (s) and time of a byte (s/B).
+#' Line of least relative squares with slope >= 0: latency (s) and time per byte (s/B).
 #' @noRd
 relative_line <- function(bytes, seconds) {
   weights <- 1 / seconds^2
@@ -191,11 +192,11 @@ relative_line <- function(bytes, seconds) {
   stats::setNames(fit, c("alpha_s", "beta_s_per_byte"))
 }
 
-#' What each message costs whatever its size: lines over the size at no bytes, all with the
-#' weights of the line of the latency, and level where that is. So the parts of the latency add
-#' up to its own value.
+#' The cost of each message that does not depend on its size: lines over the size, evaluated at
+#' zero bytes. All lines have the weights of the latency's line, and all are constant where the
+#' latency's line is constant. The parts of the latency therefore add up to the latency.
 #'
-#' @param seconds matrix, a row a size; its column `eel` is the latency.
+#' @param seconds matrix, one row per size; its column `eel` is the latency.
 #' @noRd
 base_costs <- function(bytes, seconds) {
   weights <- 1 / seconds[, "eel"]^2
@@ -205,17 +206,17 @@ base_costs <- function(bytes, seconds) {
 
 #' LogGP's overheads, gap and latency in each regime of the end-to-end latency.
 #'
-#' LogGP (Alexandrov et al. 1995, SPAA) has a message of m bytes take os + L + or + m G. The line
-#' of the latency in a regime is alpha + G m; `os`, `or` and `g` are those of lines through the
-#' overheads by overlap and the gap at the same sizes, with the same weights, at no bytes (what
-#' of an overhead grows with the size is in G), and L = alpha - os - or.
+#' In LogGP (Alexandrov et al. 1995, SPAA) a message of m bytes takes os + L + or + m G. The line
+#' of the latency in a regime is alpha + G m. `os`, `or` and `g` are the values at zero bytes of
+#' lines through the overheads (by overlap) and the gap, with the same sizes and weights. The part
+#' of an overhead that grows with the size is in G. L = alpha - os - or.
 #'
 #' @param parameters what [logp_parameters()] returned, of one configuration, every launch with
 #'   the same sizes.
 #' @param regimes of [fit_regimes()]: `from_bytes`, `to_bytes`.
 #' @param level,replicates,seed of the bootstrap over launches.
-#' @return data.table, a row a regime: `os_s`, `or_s`, `g_s`, `L_s`, each with `_low` and `_high`
-#'   (`NA` under five launches).
+#' @return data.table, one row per regime: `os_s`, `or_s`, `g_s`, `L_s`, each with `_low` and
+#'   `_high` (`NA` for fewer than five launches).
 #' @noRd
 loggp_of <- function(parameters, regimes, level = 0.95, replicates = 1000L, seed = 1L) {
   columns <- c(eel = "eel_s", os = "os_overlap_s", or = "or_overlap_s", g = "g_s")
@@ -251,26 +252,26 @@ loggp_of <- function(parameters, regimes, level = 0.95, replicates = 1000L, seed
 
 #' Protocol regimes of a curve of times, with intervals over launches.
 #'
-#' Hockney's model t = alpha + beta m (Hockney 1994, Parallel Computing 20) in each regime; beta
-#' is LogGP's G where the time is the end-to-end latency (Alexandrov et al. 1995, SPAA), and never
-#' negative. A regime's largest size is four times its least or more, and 64 B or more. The
-#' number of regimes is chosen once, from the medians over all launches; the bootstrap draws
-#' launches and asks where the changes are then, and what the lines of the regimes are.
+#' Each regime follows Hockney's model t = alpha + beta m (Hockney 1994, Parallel Computing 20).
+#' beta is LogGP's G where the time is the end-to-end latency (Alexandrov et al. 1995, SPAA), and
+#' never negative. A regime's largest size is at least four times its smallest, and at least 64 B.
+#' The number of regimes is chosen once, from the medians over all launches. The bootstrap draws
+#' launches and finds the changes and the lines of the regimes for each draw.
 #'
-#' @param data data.table `key` (launch), `bytes`, `time_s`: one value a launch and size, every
+#' @param data data.table `key` (launch), `bytes`, `time_s`: one value per launch and size, every
 #'   launch with the same sizes.
-#' @param most regimes at most.
-#' @param noise as of a median over launches: relative misfits below it ask for no regime.
+#' @param most maximum number of regimes.
+#' @param noise relative error of a median over launches: smaller misfits do not justify a regime.
 #' @param level of the intervals.
 #' @param replicates,seed of the bootstrap.
 #' @return list of two data.tables and a flag. `regimes`: `from_bytes`, `to_bytes`, `alpha_s` and
 #'   `beta_s_per_byte` with `_low`, `_high`. `changes`: between `after_bytes` and `before_bytes`,
-#'   with the interval `low_bytes` to `high_bytes` (sizes between which the change is; at least
-#'   the distance of neighbouring sizes), `support`, the share of draws that have a change inside
-#'   `after_bytes` to `before_bytes`, and `jump`, whether the two lines beside the change predict
-#'   launches that were left out better than curves without a jump do: only a jump is evidence of
-#'   a change of protocol. `limited`: there are as many regimes as allowed, and there may be more.
-#'   Intervals and `jump` are `NA` under five launches.
+#'   with the interval `low_bytes` to `high_bytes` (the change is between these sizes; at least the
+#'   distance of neighbouring sizes). `support`: the share of draws with a change between
+#'   `after_bytes` and `before_bytes`. `jump`: whether the two lines beside the change predict
+#'   left-out launches better than curves without a jump; only a jump is evidence of a change of
+#'   protocol. `limited`: the number of regimes is the maximum, and there may be more regimes.
+#'   Intervals and `jump` are `NA` for fewer than five launches.
 #' @export
 fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates = 1000L,
                         seed = 1L) {
@@ -298,7 +299,7 @@ fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates 
   )
 }
 
-# Lines (coefficient, regime, draw) and breaks (draw, change) of launches drawn anew.
+# Lines (coefficient, regime, draw) and breaks (draw, change) of bootstrap draws of launches.
 draw_fits <- function(launches, middle, lines, breaks_of, replicates, seed) {
   if (launches < MIN_LAUNCHES) {
     return(list(lines = NULL, breaks = NULL))
@@ -311,8 +312,8 @@ draw_fits <- function(launches, middle, lines, breaks_of, replicates, seed) {
   )
 }
 
-#' Draws of a bootstrap, each set of launches once: five launches can be drawn in 126 ways.
-#' @return list: `rows` (of each set), `of` (the set of each draw).
+#' Draws of a bootstrap without duplicate sets of launches: five launches give only 126 sets.
+#' @return list: `rows` (of each set), `of` (the number of the set of each draw).
 #' @noRd
 distinct_draws <- function(index) {
   sorted <- matrix(index[order(col(index), index)], nrow(index))
@@ -355,13 +356,13 @@ change_table <- function(bytes, breaks, drawn, level, jump) {
   )
 }
 
-#' Hold changes of regime against the library's own limit.
+#' Compare changes of regime with the library's own limit.
 #'
 #' @param changes of [fit_regimes()].
-#' @param limit largest message that is sent eagerly (B), as `cotejo eager-limit` found it: one,
-#'   or one a change.
-#' @return `changes` with `explained`: the change is where the limit is (the limit lies between
-#'   the interval's lower size, included, and its upper one).
+#' @param limit largest message that is sent eagerly (B), as found by `cotejo eager-limit`: one
+#'   value, or one value per change.
+#' @return `changes` with `explained`: whether the limit lies within the interval of the change
+#'   (the lower size is included, the upper size is not).
 #' @keywords internal
 explain_changes <- function(changes, limit) {
   low <- fcoalesce(changes$low_bytes, changes$after_bytes)

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How much computation a message hides: read off the curve of time against computation.
+# Estimates how much computation a message hides, from the curve of time against computation.
 
 #' Opportunity of overlap of one curve.
 #'
-#' The model is a hinge: computation c is hidden until it fills what the operation leaves of its
-#' time, then every bit of it counts: t(c) = max(t0, o + c). t0 is the time without computation,
-#' o what the processor has to do for the message; t0 - o is the largest computation that is
-#' hidden. Both are medians, of the times before the knee and of t - c behind it; of all places
-#' of the knee the one with the least sum of absolute deviations is taken, so that single bad
-#' samples have no weight.
+#' The model is a hinge: t(c) = max(t0, o + c). Computation c is hidden until it fills the free
+#' part of the operation's time; any further computation adds to the time. t0 is the time without
+#' computation, and o is the processor time that the message needs. t0 - o is the largest
+#' computation that is hidden. t0 is the median of the times before the knee, and o the median of
+#' t - c after it. The place of the knee is the one with the least sum of absolute deviations, so
+#' that single bad samples have no weight.
 #'
 #' @param computation time of the computation alone at each step (s), rising from 0.
-#' @param seconds time of the operation with it (s).
-#' @return list: `base_s` (t0), `overhead_s` (o, at least 0 and at most t0), `hidden_s`
-#'   (t0 - o), `share` (hidden part of t0), `misfit` (mean absolute deviation from the model,
-#'   relative to t0), `knee_seen`: whether there are steps beyond the knee. When there are none
-#'   all of the computation was hidden and `overhead_s` is an upper bound.
+#' @param seconds time of the operation with the computation (s).
+#' @return list: `base_s` (t0), `overhead_s` (o, between 0 and t0), `hidden_s` (t0 - o), `share`
+#'   (hidden part of t0), `misfit` (mean absolute deviation from the model, relative to t0), and
+#'   `knee_seen`: whether there are steps beyond the knee. Without such steps, all computation was
+#'   hidden, and `overhead_s` is an upper bound.
 #' @keywords internal
 overlap_opportunity <- function(computation, seconds) {
   n <- length(seconds)
@@ -34,7 +34,7 @@ overlap_opportunity <- function(computation, seconds) {
   )
 }
 
-# The hinges whose first step, first two steps and so on are before the knee.
+# The hinges with the first step, the first two steps and so on before the knee.
 hinges_of <- function(c_s, t_s) {
   n <- length(t_s)
   before <- upper.tri(diag(n), TRUE)
@@ -64,7 +64,7 @@ overlap_curves <- function(results) {
     refuse("no valid sample of the experiment overlap; measure it first")
   }
   by <- c("key", "operation", "bytes", "step")
-  # Version 1 does not say that amounts of computation are measured.
+  # Version 1 does not record that amounts of computation are measures.
   if (!columns[[1L]] %in% names(used)) columns[[1L]] <- "multiply_adds"
   out <- setnames(used[, c(by, columns), with = FALSE], columns, measures)
   setnames(out, "alone_s", "computation_s")
@@ -75,15 +75,14 @@ overlap_curves <- function(results) {
 
 #' Opportunity of overlap of each configuration and size, with intervals over launches.
 #'
-#' A curve is read for every launch; what is reported is the median over launches with its
-#' interval.
+#' A curve is evaluated for every launch; the result is the median over launches with its interval.
 #'
 #' @param curves what [overlap_curves()] returned.
 #' @param level of the intervals.
-#' @return data.table, one row a configuration, operation and size: `n` (launches), then
-#'   `base_s`, `overhead_s`, `hidden_s` (s), `share` and, where it was noted, `call_s` (s, within
-#'   the calls, without computation), each with `_low` and `_high` (`NA` under five launches),
-#'   `misfit` (median) and `knee_seen` (in every launch).
+#' @return data.table, one row per configuration, operation and size: `n` (launches), `misfit`
+#'   (median) and `knee_seen` (in every launch). Further columns are `base_s`, `overhead_s`,
+#'   `hidden_s` (s), `share` and, where recorded, `call_s` (s, within the calls, without
+#'   computation), each with `_low` and `_high` (`NA` for fewer than five launches).
 #' @keywords internal
 estimate_overlap <- function(curves, level = 0.95) {
   by <- c(

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which algorithm is this? Models of how a collective scales with processes and size, and the one
-# that fits.
+# Finds the algorithm of a collective: models of how its time scales with processes and size, and
+# the model that fits best.
 
-# Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the whole
+# Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the complete
 # message (Tinetti and Barbieri; Thakur, Rabenseifner and Gropp 2005; van de Geijn 1994).
 SCALING_MODELS <- list(
-  # The root sends to each other rank in turn. A chain that passes whole messages takes as long.
+  # The root sends to each other rank in turn. A chain without segments takes the same time.
   `repeated sends` = list(steps = function(p) p - 1, volume = function(p) p - 1),
   # Each rank that has the message passes it on.
   `binomial tree` = list(
@@ -20,7 +20,7 @@ SCALING_MODELS <- list(
     steps = function(p) ceiling(log2(p)) + p - 1, volume = function(p) 2 * (p - 1) / p
   ),
   # Segments travel along a chain of ranks: a step fills one more link of the chain. Messages of
-  # 4 KiB and less are one segment, which is a chain of whole messages.
+  # 4 KiB and less are one segment, which is a chain without segments.
   `pipelined chain` = list(
     steps = function(p) p - 1, volume = function(p) rep(1, length(p)), least_bytes = 4097
   ),
@@ -48,11 +48,11 @@ rounds <- function(p) ceiling(log2(p))
 
 SCATTER_MODELS <- list(
   `repeated sends` = list(steps = function(p) p - 1, volume = function(p) p - 1),
-  # Half of all goes to the first rank that deals out further, a quarter to the next.
+  # Half of the data goes to the first rank that distributes further, a quarter to the next.
   `binomial tree` = list(steps = rounds, volume = function(p) p - 1)
 )
 
-# Of further collectives. Bytes are those that one rank has for another, of reductions the whole.
+# Models of other collectives. Bytes are those from one rank to another, in reductions all bytes.
 MODELS_OF <- list(
   scatter = SCATTER_MODELS, gather = SCATTER_MODELS,
   allgather = list(
@@ -64,7 +64,7 @@ MODELS_OF <- list(
   ),
   alltoall = list(
     pairwise = list(steps = function(p) p - 1, volume = function(p) p - 1),
-    # Blocks travel together, half of all in each round.
+    # Blocks travel together, half of all blocks in each round.
     Bruck = list(steps = rounds, volume = function(p) p / 2 * rounds(p))
   ),
   allreduce = list(
@@ -75,22 +75,22 @@ MODELS_OF <- list(
   )
 )
 
-#' The models of an operation; those of a broadcast for what has none of its own.
+#' The models of an operation; the models of a broadcast if the operation has none of its own.
 #' @noRd
 models_of <- function(operation) {
   if (operation %in% names(MODELS_OF)) MODELS_OF[[operation]] else SCALING_MODELS
 }
 
-# A model is rejected if the root mean square of its relative errors exceeds this, at the sizes and
-# ranks it was fitted to or at a number of ranks that was held out.
+# A model is rejected if the root mean square of its relative errors exceeds this value. The errors
+# are those at the fitted sizes and ranks, or at a number of ranks that was left out of the fit.
 MOST_MISFIT <- 0.25
 
 #' Fit one model of scaling by least squares of relative errors, parameters at least 0.
 #'
 #' @param ranks,bytes,time_s vectors: processes, size (B), time (s).
 #' @param model element of `SCALING_MODELS`.
-#' @return list: `latency_s` (s, of a step), `bytes_per_s` (B/s; `Inf` where size does not matter;
-#'   both `NA` where the sizes do not tell them apart), `misfit` (root mean square of relative
+#' @return list: `latency_s` (s, per step), `bytes_per_s` (B/s; `Inf` if the size has no effect),
+#'   both `NA` if the sizes cannot separate the two; `misfit` (root mean square of relative
 #'   errors), `predict` (function of ranks and bytes that returns times, s).
 #' @noRd
 fit_scaling <- function(ranks, bytes, time_s, model) {
@@ -106,10 +106,10 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
   } else {
     c(sum(a) / aa, 0)
   }
-  # On a border one of the two is 0.
+  # At the border of the allowed range, one of the two is 0.
   if (best[[1L]] < 0) best <- c(0, sum(b) / bb)
   if (best[[2L]] < 0) best <- c(sum(a) / aa, 0)
-  # Where one size does not tell them apart, neither is known.
+  # One size cannot separate the two parameters: both stay unknown.
   list(
     latency_s = if (apart) best[[1L]] else NA_real_,
     bytes_per_s = if (apart) 1 / best[[2L]] else NA_real_,
@@ -120,24 +120,24 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
   )
 }
 
-#' Which model of scaling a collective follows, and how sure that is.
+#' The scaling model that a collective follows, and the certainty of that choice.
 #'
 #' All models of the operation are fitted to the medians over launches, and again to medians of
-#' launches drawn with replacement: `sure` is the share of draws in which the same model misses
-#' least. Where there are three numbers of ranks or more, the best model is also fitted without the
-#' largest one and predicts its times: `held_out` is its error there. A model that fails to predict
-#' is rejected, whatever its share of draws. Libraries change their algorithm with the size, so
-#' sizes are judged in classes: small to 4 KiB, medium to 80 KiB, large above (the classes of the
-#' study `stival`).
+#' launches drawn with replacement. `sure` is the share of draws in which the same model fits best.
+#' With three or more numbers of ranks, the best model is also fitted without the largest number
+#' and predicts its times. `held_out` is the error of this prediction. A model that fails to
+#' predict is rejected, whatever its share of draws. Libraries change their algorithm with the
+#' size, so sizes are judged in classes: small to 4 KiB, medium to 80 KiB, large above (the classes
+#' of the study `stival`).
 #'
 #' @param summary what [summarise_launches()] returned, of collective operations, with at least two
 #'   numbers of ranks.
 #' @param replicates,seed of the bootstrap.
-#' @return data.table, one row an operation, site, MPI, transport, placement and class of sizes:
-#'   `sizes` (class), `ranks` (text), `n` (launches, least), `best`, `sure` (0 to 1), `latency_s`,
-#'   `bytes_per_s`, `misfit` of the best, `held_out` (root mean square of relative errors at the
-#'   largest number of ranks; `NA` with fewer than three numbers of ranks), `next_best`,
-#'   `next_misfit`, `verdict` (text).
+#' @return data.table, one row per operation, site, MPI, transport, placement and class of sizes:
+#'   `sizes` (class), `ranks` (text), `n` (smallest number of launches), `best`, `sure` (0 to 1),
+#'   `latency_s`, `bytes_per_s`, `misfit` of the best model, `next_best`, `next_misfit`, `verdict`
+#'   (text). `held_out` is the root mean square of relative errors at the largest number of ranks
+#'   (`NA` with fewer than three numbers of ranks).
 #' @export
 which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   by <- c("site", "simulated", "operation", "mpi", "transport", "placement", "settings")
@@ -163,7 +163,7 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   data <- data.table(ranks, bytes, median_s, block)
   wide <- dcast(data, ranks + bytes ~ block, value.var = "median_s", fun.aggregate = stats::median)
   cells <- wide[, c("ranks", "bytes")]
-  # A row a block, a column a cell.
+  # One row per block, one column per cell.
   times <- t(as.matrix(wide[, -(1:2)]))
   counts <- unique(cells$ranks)
   out <- list(
@@ -195,7 +195,7 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   if (out$n >= MIN_LAUNCHES) {
     won <- with_seed(seed, vapply(seq_len(replicates), function(i) {
       drawn <- times[sample.int(nrow(times), replace = TRUE), , drop = FALSE]
-      # Where none of the drawn blocks has a cell the draw tells nothing.
+      # A draw in which a cell is in none of the drawn blocks gives no result.
       if (any(colSums(!is.na(drawn)) == 0L)) {
         return(NA_integer_)
       }
@@ -207,7 +207,7 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   out
 }
 
-#' Error of a model at the largest number of ranks, to which it was not fitted.
+#' Error of a model at the largest number of ranks, which was left out of its fit.
 #'
 #' @param ranks,bytes,time_s vectors, as for [fit_scaling()].
 #' @return root mean square of relative errors; `NA` with fewer than three numbers of ranks.
@@ -242,7 +242,7 @@ say_scaling <- function(fit) {
   }
 }
 
-#' Which algorithm it is, as a table.
+#' The algorithm of each configuration, as a table.
 #' @noRd
 exhibit_scaling_table <- function(exhibit) {
   found <- which_broadcast(exhibit$summary)

@@ -9,8 +9,8 @@
 # comes from a parametric bootstrap under that best model, and from permutations of the series,
 # which keep its outliers.
 
-# A step is reported only if a series without a step gains as much with at most this probability,
-# divided by the number of steps that are tested in the series.
+# Significance level of steps, to be divided by the number of tested steps of the series. A step is
+# reported only if a series without a step gains as much with at most this probability.
 STEP_LEVEL <- 0.02
 STEP_REPLICATES <- 499L
 
@@ -70,7 +70,7 @@ stepless_model <- function(covariance, fixed, begins) {
 #'
 #' @param models of [stepless_model()].
 #' @param y matrix, a series a column.
-#' @param near only steps within `ABOUT` points of this one; `NULL`: all.
+#' @param near only steps within `ABOUT` points of this point; `NULL`: all steps.
 #' @return list: `gain` and `best` (number of the best model without a step), a value a series.
 #' @noRd
 gain_by_step <- function(models, y, near = NULL) {
