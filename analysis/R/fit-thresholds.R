@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# From which size on rendezvous is faster than eager, and what to set therefore.
+# Finds the size above which rendezvous is faster than eager, and advises a limit for it.
 
 #' Crossover of two protocols.
 #'
-#' `eager` and `rendezvous` are the same curve with the limit set as high and as low as it goes.
-#' The best single limit is the cut of the sizes that makes the product of the times least, with
-#' eager below and rendezvous above. A rule such as "the first size at which rendezvous is
-#' faster" would follow one noisy size; the cut weighs all of them. Where the two neighbours of
-#' the cut disagree about which is faster, the crossover is interpolated between them (log ratio
-#' against log size).
+#' `eager` and `rendezvous` are the same curve, measured with the highest and the lowest limit. The
+#' best single limit is the cut of the sizes with the smallest product of the times, with eager
+#' below and rendezvous above. A rule such as "the first size at which rendezvous is faster" would
+#' follow one noisy size; the cut weighs all sizes. If the two neighbours of the cut disagree about
+#' the faster protocol, the crossover is interpolated between them (log ratio against log size).
 #'
-#' @param eager,rendezvous data.tables `launch` (number or name of the block), `bytes`, `time_s`: a
-#'   value each for the same launches and sizes. Only sizes at which the protocols differ belong
-#'   in.
-#' @param level,replicates,seed of the bootstrap, which draws launches (both sides together).
-#' @return list: `crossover_bytes` with `low_bytes`, `high_bytes` (`NA` under five launches):
-#'   0 when rendezvous, `Inf` when eager is the better one at every size measured;
-#'   `eager_to_bytes` the largest size measured at which eager is to be taken (0, or the least
-#'   size, ...); `from_bytes`, `to_bytes`: the sizes measured; `gain`: time that a limit saves
-#'   against the worse of only eager and only rendezvous (geometric mean over sizes, 0.1 is
-#'   10 %), both chosen from the other launches than the one in which it is taken, with `gain_low`,
-#'   `gain_high` (95 %; `NA` under five launches); `level`; `n` launches.
+#' @param eager,rendezvous data.tables `launch` (number or name of the block), `bytes`, `time_s`:
+#'   one value each for the same launches and sizes, only for sizes at which the protocols differ.
+#' @param level,replicates,seed of the bootstrap, which draws launches (of both protocols
+#'   together).
+#' @return list: `crossover_bytes` with `low_bytes`, `high_bytes` (`NA` for fewer than five
+#'   launches): 0 if rendezvous, `Inf` if eager is better at every measured size. `eager_to_bytes`:
+#'   the largest measured size for which eager is advised, or 0. `from_bytes`, `to_bytes`: the
+#'   range of measured sizes. `gain`: time saved by a limit, compared with the worse of only eager
+#'   and only rendezvous (geometric mean over sizes, 0.1 is 10 %). The limit and the worse protocol
+#'   are chosen from other launches than the one whose gain is computed. `gain_low`, `gain_high`
+#'   (95 %; `NA` for fewer than five launches); `level`; `n` launches.
 #' @keywords internal
 protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 2000L, seed = 1L) {
   sides <- lapply(list(eager, rendezvous), \(side) {
@@ -33,7 +32,7 @@ protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 200
   if (!same || anyNA(unlist(sides)) || min(unlist(sides)) <= 0) {
     refuse("a crossover needs a positive time of both protocols for the same launches and sizes")
   }
-  # A row a draw, a column a size.
+  # One row per draw, one column per size.
   ratios <- function(index) {
     log(drawn_medians(sides[[2L]], index)) - log(drawn_medians(sides[[1L]], index))
   }
@@ -44,7 +43,8 @@ protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 200
   if (n >= MIN_LAUNCHES) {
     drawn <- ratios(with_seed(seed, draw_indices(n, replicates)))
     drawn <- vapply(seq_len(replicates), \(i) cut_of(bytes, drawn[i, ])$crossover, 0)
-    # Type 1: bounds are values that were drawn, since one may be infinite.
+    # Type 1 returns values that were drawn: interpolation would fail because a value may be
+    # infinite.
     bounds <- stats::quantile(drawn, (1 + c(-level, level)) / 2, type = 1L, names = FALSE)
   }
   list(
@@ -55,8 +55,8 @@ protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 200
   )
 }
 
-# What a limit saves, with its interval: the limit, and what it is held against, are those of the
-# other launches. A best cut gains in its own launches even where there is nothing to gain.
+# The gain of a limit, with its interval. The limit and the protocol with which it is compared are
+# chosen from the other launches: a best cut gains in its own launches even without a real gain.
 gain_of_others <- function(eager, rendezvous) {
   n <- nrow(eager)
   own <- log(rendezvous) - log(eager)
@@ -82,7 +82,7 @@ cut_of <- function(bytes, ratio) {
   } else if (at == length(bytes)) {
     Inf
   } else {
-    # The cut is a maximum of the sum: eager is faster before it, rendezvous behind.
+    # The cut is a maximum of the sum: eager is faster before it, rendezvous after it.
     here <- ratio[[at]]
     share <- here / (here - ratio[[at + 1L]])
     2^(log2(bytes[[at]]) + share * (log2(bytes[[at + 1L]]) - log2(bytes[[at]])))
@@ -92,19 +92,18 @@ cut_of <- function(bytes, ratio) {
 
 #' Crossovers of every MPI, transport and placement of a study.
 #'
-#' @param summary what [summarise_launches()] returned, of launches with `setting_eager_limit`:
-#'   per configuration the least and the largest limit are taken for rendezvous and eager, at the
-#'   sizes between them. Launches that left the limit alone tell what else was set with it.
-#' @param limits what [known_limits()] returned; `NULL`: nothing is known of them. The largest
-#'   message that is eager is the limit less what the library takes of it for itself: where
-#'   that was not seen, every size below the limit is taken for eager, and the limit itself is
-#'   not.
+#' @param summary what [summarise_launches()] returned, of launches with `setting_eager_limit`. In
+#'   each configuration the smallest limit is taken for rendezvous and the largest for eager, at
+#'   the sizes between them. Launches without a limit show which other variables were set with it.
+#' @param limits what [known_limits()] returned; `NULL`: no limit is known. The largest eager
+#'   message is the limit minus the library's own header. If the header is unknown, every size
+#'   below the limit is taken for eager, and the limit itself is not.
 #' @param ... of [protocol_crossover()].
-#' @return data.table, one row a site, test, operation, MPI, transport and placement: the
+#' @return data.table, one row per site, test, operation, MPI, transport and placement: the
 #'   members of [protocol_crossover()], `least_limit`, `most_limit` (B), and `variables`: the
-#'   environment of these launches that those which left the limit alone have not, or otherwise,
-#'   as `A=1; B={value}` with `{value}` for the limit. Without such launches only what differs
-#'   between the two limits is known.
+#'   environment variables that launches without a limit lack or set differently, as
+#'   `A=1; B={value}` with `{value}` for the limit. If there are no launches without a limit, only
+#'   the variables that differ between the two limits are known.
 #' @keywords internal
 find_crossovers <- function(summary, limits = NULL, ...) {
   need_columns(
@@ -113,13 +112,13 @@ find_crossovers <- function(summary, limits = NULL, ...) {
   used <- summary[!is.na(median_s)]
   used[, limit := as.numeric(setting_eager_limit)]
   used[, header := header_of(limits, used)]
-  # A launch's number is its block in its session.
+  # A launch's number is its block within its session.
   used[, launch := paste(session, launch)]
   by <- c("site", "simulated", "test", "operation", "mpi", "transport", "placement")
   used[, crossover_of_limits(.SD, ...), keyby = by]
 }
 
-# What each launch's library takes of a limit for itself (B), `NA` where that was not seen.
+# The bytes of a limit that each launch's library uses for its own header, `NA` if unknown.
 header_of <- function(limits, launches) {
   if (is.null(limits)) {
     return(rep(NA_real_, nrow(launches)))
@@ -127,7 +126,7 @@ header_of <- function(limits, launches) {
   limits$header_bytes[limit_of(launches, limits)]
 }
 
-# Which row of [known_limits()] is that of each row's site, MPI and transport.
+# The number of the row of [known_limits()] with the site, MPI and transport of each row.
 limit_of <- function(rows, limits) {
   match(
     paste(rows$site, rows$mpi, rows$transport),
@@ -142,7 +141,7 @@ crossover_of_limits <- function(data, ...) {
     return(NULL)
   }
   limits <- range(data$limit)
-  # Where what the library takes for itself is not known: all below the limit, not the limit.
+  # If the header is unknown, all sizes below the limit count, but not the limit itself.
   largest_eager <- limits[[2L]] - fcoalesce(data$header[[1L]], 1)
   between <- data[bytes > limits[[1L]] & bytes <= largest_eager]
   both <- intersect(between[limit == limits[[1L]]]$launch, between[limit == limits[[2L]]]$launch)
@@ -164,11 +163,11 @@ crossover_of_limits <- function(data, ...) {
   )
 }
 
-# What sets a limit: the variables that launches with the least and with the largest limit have and
-# those that left it alone have not, or with another value. A value that both limits share goes
-# with them and is no limit, though it may be the same number.
+# The variables that set a limit: launches with the smallest and with the largest limit have them,
+# and launches without a limit lack them or have another value. A variable with the same value for
+# both limits is set together with the limit; its value is not the limit, even if it is equal.
 variables_of <- function(least, most, alone) {
-  # Within one session: two may differ in more than the limit, as in where the library is.
+  # Within one session: two sessions may differ in more than the limit, as in the library's path.
   common <- intersect(least$session, most$session)
   here <- c(intersect(common, alone$session), common)[[1L]]
   low <- environment_of(least[session == here])
@@ -184,20 +183,21 @@ variables_of <- function(least, most, alone) {
   paste(sprintf("%s=%s", names, values)[moves | absent | differs], collapse = "; ")
 }
 
-# The environment of the first of some launches: values by name.
+# The environment of the first launch of some launches: values by name.
 environment_of <- function(rows) {
   pairs <- strsplit(c(rows$environment, "")[[1L]], "; ", fixed = TRUE)[[1L]]
   stats::setNames(sub("^[^=]*=", "", pairs), sub("=.*", "", pairs))
 }
 
-#' Eager limit of each launch of the experiment `eager-limit`, in which a rank sends messages that
-#' nobody receives yet: an eager send returns, any other one waits.
+#' Eager limit of each launch of the experiment `eager-limit`. In this experiment a rank sends
+#' messages before anyone receives them: an eager send returns, any other send waits.
 #'
 #' @param results what [read_results()] returned.
-#' @return data.table, one row a launch: the columns of the launches; `eager_limit_bytes`, the
-#'   largest size (B) that returned and is smaller than each that waited, `Inf` where none waited;
-#'   and `tried_bytes`, the largest size (B) that was tried. A size returned
-#'   where one of its sends did: none does that waits, but a busy machine can delay others.
+#' @return data.table, one row per launch: the columns of the launches; `eager_limit_bytes`, the
+#'   largest size (B) that returned and is smaller than each size that waited, `Inf` if none
+#'   waited; and `tried_bytes`, the largest tried size (B). A size counts as returned if one of its
+#'   sends returned: a send that must wait never returns, but a busy machine can delay an eager
+#'   send.
 #' @keywords internal
 eager_limits <- function(results) {
   used <- summary_of_samples(results)
@@ -214,10 +214,10 @@ eager_limits <- function(results) {
   results$launches[out, on = "key"]
 }
 
-#' What to set, in words: one line a configuration.
+#' The advised settings in words: one line per configuration.
 #'
 #' @param crossovers what [find_crossovers()] returned.
-#' @param limits what [known_limits()] returned; `NULL`: nothing is known of them.
+#' @param limits what [known_limits()] returned; `NULL`: no limit is known.
 #' @return character.
 #' @keywords internal
 threshold_advice <- function(crossovers, limits = NULL) {
@@ -234,8 +234,8 @@ threshold_advice <- function(crossovers, limits = NULL) {
   }, "")
 }
 
-#' The advice of a whole study: one line a test, MPI, transport and placement whose eager limit
-#' was set by hand; none without such launches.
+#' The advice for a study: one line per test, MPI, transport and placement whose eager limit was
+#' set by hand; no lines without such launches.
 #' @noRd
 advise <- function(results, session = NULL, whole = summarise_launches(results)) {
   if (!"setting_eager_limit" %in% names(results$launches)) {
@@ -287,15 +287,15 @@ say_gain <- function(row) {
   paste(format_interval(100 * row$gain, 100 * row$gain_low, 100 * row$gain_high, 2L), "%")
 }
 
-#' Value (B) to set. Nothing is known of sizes that were not measured; what the library takes of
-#' a limit for itself is added.
+#' Value (B) to set. It is restricted to the range of measured sizes, and the size of the library's
+#' own header is added.
 #' @noRd
 advised_limit <- function(rows) {
   value <- pmax(pmin(round(rows$crossover_bytes), rows$to_bytes), rows$least_limit)
   pmin(value + fcoalesce(value_or_na(rows, "header_bytes"), 0), rows$most_limit)
 }
 
-#' What to set for the advised limit: every variable with its value.
+#' The settings for the advised limit: every variable with its value.
 #' @noRd
 variables_in_words <- function(rows, is) {
   variables <- fifelse(nzchar(rows$variables), rows$variables, "eager_limit={value}")
@@ -327,7 +327,7 @@ default_of <- function(row, known) {
   paste0("; ", default, if (held) ", within the interval: leave it")
 }
 
-#' Eager limits in words: where no size that was tried was held, there is no number.
+#' Eager limits in words. If every tried size was sent eagerly, there is no number.
 #' @noRd
 say_limit <- function(bytes, tried) {
   fifelse(is.infinite(bytes), paste("none up to", format_bytes(tried)), format_bytes(bytes))

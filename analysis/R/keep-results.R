@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is kept from one run to the next in the user's cache folder: summaries of datasets,
-# comparisons of pairs, and what was drawn and written of a dataset. Each is kept under a checksum
-# of all that it was made from, this package's code among it, so that nothing old is ever taken
-# for new. Nothing depends on it: where the folder cannot be written, or is lost, all is made
-# again.
+# Cache of results in the user's cache folder: summaries of datasets, comparisons of pairs, and the
+# files that were drawn and written for a dataset. Each result is stored under a checksum of all
+# its inputs, including the code of this package, so that an outdated result is never used. Nothing
+# depends on the cache: if the folder is lost or cannot be written, everything is computed again.
 
-#' The folder where results are kept, `NULL` where they are not: with the option `cotejo.cache` set
-#' to `FALSE`, and of a package that is not installed.
+#' The cache folder. `NULL` if nothing is cached: with the option `cotejo.cache` set to `FALSE`,
+#' and for a package that is not installed.
 #' @noRd
 cache_folder <- function() {
   folder <- getOption("cotejo.cache", tools::R_user_dir("cotejo", "cache"))
   if (isFALSE(folder) || !nzchar(code_sum())) NULL else folder
 }
 
-#' The checksum of the code that makes what is kept; empty where the package is not installed.
+#' The checksum of the code that computes cached results; empty if the package is not installed.
 #' @noRd
 code_sum <- function() {
   keep_once("code", function() {
@@ -22,19 +21,19 @@ code_sum <- function() {
   })
 }
 
-#' Checksums of values, one each.
+#' Checksums of values, one per value.
 #' @noRd
 sums_of <- function(values) vapply(values, rlang::hash, "", USE.NAMES = FALSE)
 
 sum_of <- function(value) sums_of(list(value))
 
-#' Write a file of the cache; that it cannot be done is no error. Of the files that match `pattern`
-#' the `most` last used ones stay.
+#' Write a file of the cache; a failure is no error. Keeps only the `most` last used files that
+#' match `pattern`.
 #' @noRd
 keep_file <- function(value, path, pattern, most, what) {
   tryCatch(
     {
-      # Packed a little: packing well takes longer than all that reading it again would save.
+      # Low compression: high compression takes longer than all later reads would save.
       write_whole(path, function(file) {
         packed <- gzfile(file, "wb", compression = 1L)
         on.exit(close(packed))
@@ -47,7 +46,7 @@ keep_file <- function(value, path, pattern, most, what) {
   )
 }
 
-#' Read a file of the cache; `NULL` where it is not there, or is broken. What is used stays.
+#' Read a file of the cache; `NULL` if it is missing or broken. A read file counts as just used.
 #' @noRd
 kept_file <- function(path) {
   if (!file.exists(path)) {
@@ -58,21 +57,21 @@ kept_file <- function(path) {
   value
 }
 
-# Comparisons that this process knows, by the checksum of what they were made from, and the files
-# of the cache that it has read.
+# Comparisons known to this process, by the checksum of their inputs, and the cache files that were
+# read.
 kept_pairs <- new.env(parent = emptyenv())
 
-# So many files of comparisons are kept; one is written by each call that made new ones. Beyond so
-# many they are joined into one.
+# Maximum number of files of comparisons, and the number of files from which they are joined into
+# one. Each call that computes new comparisons writes one file.
 MOST_PAIR_FILES <- 400L
 JOIN_PAIR_FILES <- 40L
 
-#' Results by their keys, of which only those are made that no earlier run, and no other exhibit,
-#' has made.
+#' Results by their keys. Only results that no earlier run and no other exhibit has computed are
+#' computed.
 #'
-#' @param keys a text each, that tells what a result is made from.
-#' @param count of results.
-#' @param make function of numbers of keys: list of their results.
+#' @param keys one text per result, which identifies the inputs of the result.
+#' @param count number of results.
+#' @param make function of key numbers: returns the list of their results.
 #' @return list of results, in the order of `keys`.
 #' @noRd
 from_cache <- function(keys, count, make) {
@@ -87,14 +86,14 @@ from_cache <- function(keys, count, make) {
     made <- make(wanted)
     names(made) <- keys[wanted]
     list2env(made, known)
-    # Processes that make the same at once do not write to one file.
+    # Processes that compute the same results at the same time must not write to one file.
     name <- paste0(sum_of(list(keys[wanted], Sys.getpid())), ".rds")
     keep_file(made, file.path(folder, name), "[.]rds$", MOST_PAIR_FILES, "comparisons")
   }
   unname(mget(keys, known))
 }
 
-#' All that is kept of comparisons, read once a process (and by the forks of it that follow).
+#' All cached comparisons, read once per process (and inherited by its later forks).
 #' @noRd
 known_pairs <- function(folder) {
   if (is.null(kept_pairs[[folder]])) {
@@ -117,13 +116,13 @@ known_pairs <- function(folder) {
   kept_pairs[[folder]]
 }
 
-# Comparisons of other states of the code go, but for the last two that were used.
+# Deletes comparisons of other states of the code, except the two last used states.
 drop_old_code <- function(folder) {
   others <- list.files(folder, "^comparisons-[0-9a-f]{32}$", full.names = TRUE)
   remove_ours(others[order(file.mtime(others), decreasing = TRUE)][-seq_len(3L)])
 }
 
-# The mark by which we know a folder that we made (harness/removal.py has the same).
+# The file that marks a folder as made by cotejo (harness/removal.py has the same mark).
 MARK <- ".cotejo-stamp"
 MARK_WORDS <- "Made by cotejo, which may replace or remove this folder with all that is in it."
 
@@ -133,24 +132,24 @@ claim_folder <- function(folder) {
   write_whole(file.path(folder, MARK), function(file) put_lines(MARK_WORDS, file))
 }
 
-#' Remove those of some folders that carry our mark.
+#' Remove the folders that carry cotejo's mark.
 #' @noRd
 remove_ours <- function(folders) {
   unlink(folders[file.exists(file.path(folders, MARK))], recursive = TRUE)
 }
 
-# So many folders of drawn files are kept, the last used.
+# Maximum number of cached folders with drawn files; the last used ones are kept.
 MOST_DRAWN_KEPT <- 4L
 
-#' Files that follow from a dataset and the code alone: made once, copied after that.
+#' Files that depend only on a dataset and the code: made once, then copied from the cache.
 #'
-#' @param from list of all that they are made from beside the code; its `dataset`
-#'   ([sum_of_dataset()]) is `NULL` where nothing is to be kept.
+#' @param from list of all inputs of the files except the code; its `dataset`
+#'   ([sum_of_dataset()]) is `NULL` if nothing is to be cached.
 #' @param out_dir folder that the files are written to.
-#' @param files function of what `work` returned: the files it wrote, within `out_dir`; `NULL`
-#'   where they are not to be kept.
+#' @param files function of the result of `work`: returns the written files within `out_dir`;
+#'   `NULL` if they are not to be cached.
 #' @param work function that writes the files.
-#' @return what `work` returned, now or then.
+#' @return what `work` returned, in this run or in the cached run.
 #' @noRd
 kept_files <- function(from, out_dir, files, work) {
   folder <- cache_folder()
@@ -172,7 +171,7 @@ kept_files <- function(from, out_dir, files, work) {
   value
 }
 
-#' Checksums of files within a folder; `NA` of one that is not there.
+#' Checksums of files within a folder; `NA` for a missing file.
 #' @noRd
 sums_of_copies <- function(folder, files) unname(tools::md5sum(file.path(folder, files)))
 
@@ -185,7 +184,7 @@ keep_written <- function(value, written, out_dir, place) {
       for (part in unique(dirname(file.path(whole, written)))) {
         dir.create(part, recursive = TRUE, showWarnings = FALSE)
       }
-      # What is written again is another file, and whatever else changes this one shows in its sum.
+      # Hard links are safe: rewriting makes a new file, and the checksum detects any other change.
       linked <- suppressWarnings(
         file.link(file.path(out_dir, written), file.path(whole, written))
       )
@@ -202,7 +201,7 @@ keep_written <- function(value, written, out_dir, place) {
   )
 }
 
-# The last used stay; what a process that was killed left half goes after an hour.
+# Keeps the last used folders; incomplete folders of killed processes are deleted after an hour.
 drop_old_drawn <- function(folder) {
   others <- list.files(folder, "^drawn-[0-9a-f]{32}$", full.names = TRUE)
   used <- file.mtime(file.path(others, "what.rds"))
@@ -211,7 +210,7 @@ drop_old_drawn <- function(folder) {
   remove_ours(c(half[old], others[order(used, decreasing = TRUE)][-seq_len(MOST_DRAWN_KEPT)]))
 }
 
-#' The checksum of what draws and writes beside the code: templates, names and packages.
+#' The checksum of everything except the code that affects drawn files: templates, names, packages.
 #' @noRd
 sum_of_tools <- function() {
   files <- system.file(c("report", "report/third-party", ""), package = "cotejo")
@@ -220,17 +219,17 @@ sum_of_tools <- function() {
   list(code_sum(), unname(tools::md5sum(files)), versions, R.version.string)
 }
 
-#' The checksums of the files below a folder (or of files), and their names.
+#' The checksums of the files below folders (or of files themselves), and their names.
 #' @noRd
 sum_of_files <- function(paths) {
   files <- unlist(lapply(paths, function(path) {
     if (dir.exists(path)) list.files(path, recursive = TRUE, full.names = TRUE) else path
   }))
   files <- sort(as.character(files), method = "radix")
-  # What reads another one than a plain file will refuse it.
+  # Only plain files are summed: functions that read other kinds of files refuse them.
   plain <- vapply(files, function(file) is.null(fault_of_plain(file, MOST_SAMPLES)), NA)
   sums <- rep(NA_character_, length(files))
   sums[plain] <- tools::md5sum(files[plain])
-  # A folder without files is not the same as none.
+  # A folder without files must differ from a missing folder.
   list(length(paths), basename(files), sums)
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Why what was planted is not found: controls, made of the same launches with nothing planted.
+# Explains why an injected slowdown was not found: controls with the same launches, undisturbed.
 
-#' What a plant makes of the times of launches, as a function of how many there are; `NULL` of one
-#' whose size is not known beforehand.
+#' The factors on the times of launches under an injected slowdown, as a function of the number of
+#' launches. `NULL` for a slowdown whose size is not known beforehand.
 #'
-#' @param plant text of COTEJO_SLOW: a share of the time; `launch:P:SHARE`, every launch by chance;
-#'   `levels:P:SHARE`, of which the slowest samples show the upper level.
+#' `plant` is the text of COTEJO_SLOW: a share of the time; `launch:P:SHARE`, every launch with
+#' probability P; `levels:P:SHARE`, where the slowest samples show the upper level.
 #' @noRd
 times_planted <- function(plant) {
   parts <- strsplit(plant, ":", fixed = TRUE)[[1L]]
@@ -18,7 +18,7 @@ times_planted <- function(plant) {
   }
 }
 
-#' Add a plant in numbers to the launches of the first of two names with nothing planted.
+#' Slow down launches numerically: of two undisturbed names, multiplies the times of the first.
 #' @noRd
 plant_in_numbers <- function(plant, seed = 1L) {
   times <- times_planted(plant)
@@ -31,12 +31,12 @@ plant_in_numbers <- function(plant, seed = 1L) {
   }
 }
 
-#' How often the expected verdict is found where the plant was added in numbers: what noise alone
-#' leaves to be found.
+#' How often the expected verdict is found if the slowdown is added numerically to undisturbed
+#' launches. The result shows the effect of noise alone.
 #'
 #' @param summary launches within a host.
-#' @param criteria those of what is expected of plants.
-#' @return data.table: `plant`, `time`, `bytes`, `verdict` (said of the side that was made slower),
+#' @param criteria the criteria for injected slowdowns.
+#' @return data.table: `plant`, `time`, `bytes`, `verdict` (on the slowed configuration),
 #'   `variation` of the blocks.
 #' @noRd
 added_trials <- function(summary, names, criteria) {
@@ -44,7 +44,7 @@ added_trials <- function(summary, names, criteria) {
   wanted <- unique(rbindlist(lapply(wanted, `[`, c("plant", "summary"))))
   wanted <- wanted[!vapply(lapply(plant, times_planted), is.null, NA)]
   rbindlist(lapply(seq_len(nrow(wanted)), function(i) {
-    # Of the same tests, whose operations and sizes are those of the plant.
+    # Only the same tests, since their operations and sizes are those of the injected slowdown.
     tests <- names$test[names$plant == wanted$plant[[i]]]
     found <- compare_sets(
       by_time(summary, wanted$summary[[i]]), names[names$test %in% tests], max(SHIPPED),
@@ -59,10 +59,10 @@ added_trials <- function(summary, names, criteria) {
   }))
 }
 
-#' Why a plant was not found, in words.
+#' The reason why an injected slowdown was not found, in words.
 #'
-#' @param here trials of the plant ([planted_trials()]).
-#' @param added of [added_trials()] those of the same plant, time and sizes.
+#' @param here trials with this slowdown ([planted_trials()]).
+#' @param added rows of [added_trials()] with the same slowdown, time and sizes.
 #' @noRd
 cause_of_missing <- function(here, added) {
   known <- here$predicted[is.finite(here$predicted)]
@@ -79,7 +79,7 @@ cause_of_missing <- function(here, added) {
   ), collapse = "; ")
 }
 
-#' Why an upper end is too high though nothing was found, in words.
+#' The reason why an upper bound is too high although nothing was found, in words.
 #' @noRd
 cause_of_few <- function(clusters, at_most) {
   sprintf(
@@ -91,8 +91,8 @@ cause_of_few <- function(clusters, at_most) {
   )
 }
 
-#' Why intervals of simulated studies hold the truth more often than they say, in words; nothing of
-#' such that hold it less often.
+#' The reason why intervals of simulated studies contain the truth more often than their level, in
+#' words. Says nothing about intervals that contain it less often.
 #'
 #' @param off rows of [prove_coverage()] that are too far from their level.
 #' @noRd

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Proof of the search for a change: studies in which it was planted, searched as real ones are.
+# Proof of the search for a change: searches simulated studies that contain a known change.
 
-#' Summaries of launches of ordered levels, in blocks, slower from one level on.
+#' Summaries of simulated launches of ordered levels, in blocks, slower from one level on.
 #'
-#' Launches of a block rise and fall together, and so do the sizes of a launch; one in twenty
-#' is far off, as on real machines (docs/statistics.md).
+#' Launches of a block vary together, and so do the sizes of a launch; one launch in twenty is an
+#' outlier, as on real machines (docs/statistics.md).
 #'
 #' @param seed of the draws.
 #' @param share by which times are longer, from the `k`-th of `n` levels on, until `mended`.
-#' @param blocks number of them.
+#' @param blocks number of blocks.
 #' @param spread standard deviation of the logarithm of a launch.
 #' @return data.table as [summarise_launches()] returns it; levels `v1`, `v2`, ... are `mpi`.
 #' @noRd
@@ -33,11 +33,11 @@ plant_levels <- function(seed, share, k = 5L, n = 8L, blocks = 20L, spread = 0.0
   out[]
 }
 
-#' Search a planted study as `make releases` does: all levels in the first blocks, then those that
-#' [next_levels()] asks for, while the launches allow it.
+#' Search a simulated study as `make releases` does: all levels in the first blocks, then the
+#' levels that [next_levels()] returns, until the maximum number of launches is reached.
 #'
-#' @param whole what `plant_levels()` returned.
-#' @param first,most blocks of the first look; share of the full matrix's launches.
+#' `whole` is what `plant_levels()` returned.
+#' @param first,most number of first blocks; maximum share of the launches of the full matrix.
 #' @return list: `named` (levels at which a change is named), `share` (of the launches).
 #' @noRd
 search_planted <- function(whole, levels, first = 8L, most = 0.7) {
@@ -58,13 +58,13 @@ search_planted <- function(whole, levels, first = 8L, most = 0.7) {
   )
 }
 
-#' How often a planted change of a release is named, and one that is none.
+#' Tests how often the search names a simulated change of a release, and how often a wrong level.
 #'
-#' @param studies number of them; the level at which it changes goes round.
-#' @param share planted, `0`: nothing, a study against itself.
-#' @param spread as of `plant_levels()`.
-#' @return data.table, a row a study: `k` (`NA`: nothing planted), `right` (that level alone is
-#'   named, or nothing where nothing was planted), `share` (of the launches of the full matrix).
+#' @param studies number of studies; the level of the change varies from study to study.
+#' @param share size of the change as a share of the time; `0` compares a study with itself.
+#' @param spread as for `plant_levels()`.
+#' @return data.table, one row per study: `k` (level; `NA`: no change), `right` (only this level
+#'   was named, or no level if there is no change), `share` (of the launches of the full matrix).
 #' @keywords internal
 prove_releases <- function(studies = 100L, share = 0.05, spread = 0.015) {
   levels <- paste0("v", 1:8)

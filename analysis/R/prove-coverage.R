@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Coverage: how often intervals hold the truth, on simulated launches whose truth is known.
+# Coverage: how often intervals contain the truth, on simulated launches whose truth is known.
 
-# What launches of one side have of their own, on the logarithm; each has the median 0 by
-# construction. A row a launch, a column a size; sizes of one launch have half of it in common.
+# The random effects of launches of one library, on the logarithm, all with median 0. One row per
+# launch, one column per size; the sizes of one launch share half of the variance.
 SIMULATED <- list(
   `log-normal` = function(n, sizes) together(stats::rnorm, n, sizes, 0.05),
-  # Student's t of 2 degrees: no variance.
+  # Student's t with 2 degrees of freedom: infinite variance.
   `heavy tails` = function(n, sizes) together(\(k) stats::rt(k, 2), n, sizes, 0.03),
-  # Five per cent from the first block to the last, in both sides alike.
+  # A drift of five per cent from the first block to the last, the same for both libraries.
   drifting = function(n, sizes) {
     together(stats::rnorm, n, sizes, 0.03) + seq(-0.025, 0.025, length.out = n)
   },
-  # A second mode 40 % above in three launches of ten, as far as the median stays in the first:
-  # half of the launches are below it.
+  # A second mode 40 % higher in three of ten launches. The median stays in the first mode: half of
+  # the launches are below it.
   `two modes` = function(n, sizes) {
     q <- 0.5 / 0.7
     together(stats::rnorm, n, sizes, 0.02) - stats::qnorm(q, 0, 0.02) +
@@ -24,10 +24,11 @@ together <- function(draw, n, sizes, spread) {
   spread * (draw(n) + matrix(draw(n * sizes), n)) / sqrt(2)
 }
 
-#' Simulated log ratios of a study: blocks that were lost are rows of `NA`.
+#' Simulated log ratios of a study: lost blocks are rows of `NA`.
 #'
-#' @param kind of `SIMULATED`; `blocks` by session; `lost` of them have one side only; `truth` log
-#'   ratio by size; `between` standard deviation of a session's own effect, the same at all sizes.
+#' @param kind of `SIMULATED`; `blocks` per session; `lost` blocks have one library only; `truth`
+#'   log ratio by size; `between` standard deviation of a session's own effect, equal for all
+#'   sizes.
 #' @return matrix, a row a block.
 #' @noRd
 simulate_blocks <- function(kind, blocks, truth, lost = 0L, sessions = 1L, between = 0) {
@@ -41,7 +42,7 @@ simulate_blocks <- function(kind, blocks, truth, lost = 0L, sessions = 1L, betwe
   d
 }
 
-# The designs on which the intervals have to hold.
+# The designs for which the intervals must have their nominal coverage.
 COVERED <- rbind(
   data.table(design = "one session", blocks = c(5L, 7L, 10L, 30L), lost = 0L, sessions = 1L),
   data.table(
@@ -52,9 +53,9 @@ COVERED <- rbind(
 
 #' Coverage of the intervals of comparisons on simulated launches with known truth.
 #'
-#' Intervals are counted size by size, studies as clusters. The truth lies from 20 % faster to 20 %
-#' slower over the sizes. False alarms: of the same launches without a
-#' difference, how often any size is called different.
+#' Coverage is counted over all sizes, with studies as clusters. The true ratios lie from 20 %
+#' faster to 20 % slower over the sizes. False alarms: how often any size is called different in
+#' the same launches without a difference.
 #'
 #' @param repeats simulated studies of each kind and design.
 #' @param sizes of a curve.
@@ -81,13 +82,13 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
   cbind(cells, rbindlist(out))
 }
 
-#' How often the intervals of simulated studies hold the truth, and alarms where there is none.
+#' How often the intervals of simulated studies contain the truth, and the rate of false alarms.
 #' @noRd
 coverage_of <- function(studies, truth) {
   curves <- paired_curves(studies)
   repeats <- length(studies)
   held <- vapply(curves, function(curve) curve$low <= truth & truth <= curve$high, truth == 0)
-  # Without the truth they would be launches of sides that do not differ.
+  # With the truth subtracted, the launches are those of two equal libraries.
   none <- paired_curves(lapply(studies, function(d) d - rep(truth, each = nrow(d))))
   called <- vapply(none, function(curve) any(curve$q <= ALPHA), NA)
   rates <- share_of_clusters(as.vector(held), as.vector(col(as.matrix(held))))
@@ -102,7 +103,7 @@ coverage_of <- function(studies, truth) {
 
 #' Coverage of the interval of a study that stops by its width, as [wide_groups()] does.
 #'
-#' @param until width at which it stops, in standard deviations of a block's log ratio.
+#' @param until interval width at which it stops, in standard deviations of a block's log ratio.
 #' @param repeats simulated studies.
 #' @param kind of `SIMULATED`.
 #' @param most blocks of a study.
@@ -113,7 +114,7 @@ prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "lo
                            most = 60L, seed = 1L) {
   studies <- with_seed(seed, lapply(until, function(width) {
     list(
-      # The spread of a block's log ratio of this kind, both sides.
+      # The spread of a block's log ratio of this kind, with the effects of both libraries.
       most = width * stats::mad(simulate_blocks(kind, 2000L, 0)),
       blocks = lapply(seq_len(repeats), function(k) simulate_blocks(kind, most, 0))
     )
@@ -141,12 +142,12 @@ pooled_alarms <- function(coverage) {
   share_of(coverage[, sum(round(alarms * studies))], sum(coverage$studies))
 }
 
-#' The power to call a planted share slower, on simulated launches, over the sizes of a curve.
+#' The power to detect a given slowdown, on simulated launches, over the sizes of a curve.
 #'
-#' @param share planted, of the time, at all sizes.
+#' @param share slowdown as a share of the time, at all sizes.
 #' @param blocks of a study.
-#' @param spread standard deviation of the logarithm of a launch's median; of two sides between
-#'   hosts about 3 %.
+#' @param spread standard deviation of the logarithm of a launch's median; between hosts, for two
+#'   libraries, about 3 %.
 #' @param repeats simulated studies.
 #' @param sizes of a curve.
 #' @param seed of the simulation.

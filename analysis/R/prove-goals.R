@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The goals of the proof: what was to be shown, what was found, and whether that shows it. What
-# cannot be judged is not shown.
+# The goals of the proof: each goal, the result, and whether the result meets the goal. A goal that
+# cannot be judged is not met.
 
 percent_of <- function(x) paste0(format_digits(100 * x), " %")
 
-#' One goal: `goal` and `shown` in words, `met`; of nothing found it is not met. Where it is not,
-#' `why` is the cause, by a control.
+#' One goal: `goal` and `shown` in words, `met` (`FALSE` if nothing was found). If the goal is not
+#' met, `why` is the cause, found by a control.
 #' @noRd
 goal_of <- function(goal, shown, met, why = "") {
   met <- isTRUE(met)
@@ -35,7 +35,7 @@ goals_of <- function(proof, criteria = proof_criteria()) {
   )
 }
 
-#' Nothing is called different where nothing differs: a goal a design and time of the launches.
+#' Goals of false alarms where nothing differs: one per design and time of the launches.
 #' @noRd
 goals_of_alarms <- function(alarms, criteria) {
   most <- criteria$false_alarms
@@ -68,7 +68,7 @@ goal_of_few <- function(what, families, most, n) {
   )
 }
 
-#' Between hosts: what is found of what was planted.
+#' Between hosts: the share of injected slowdowns that is found.
 #' @noRd
 goal_of_power <- function(trials, criteria) {
   rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "slower", trials$cluster)
@@ -86,7 +86,7 @@ goal_of_power <- function(trials, criteria) {
   )
 }
 
-#' Within a host: where launches agree well, and where they do not.
+#' Within a host: sizes at which launches agree well, and the other sizes.
 #' @noRd
 goals_within <- function(trials, criteria) {
   part <- if (NROW(trials)) trials[bytes >= criteria$bytes] else trials
@@ -130,7 +130,7 @@ goals_within <- function(trials, criteria) {
   )
 }
 
-#' Plants of other kinds: the verdict that each summary is to give of them, and those it must not.
+#' Other kinds of injected slowdown: the verdicts that each summary must give and must not give.
 #' @noRd
 goals_expected <- function(trials, expected, added = NULL) {
   rbindlist(lapply(expected, function(row) {
@@ -229,8 +229,8 @@ goals_of_simulation <- function(proof, criteria) {
   )
 }
 
-# A cell of the simulated coverage, with its control: how often the test takes the truth itself for
-# wrong, which it may in as many cases as the level leaves.
+# A cell of the simulated coverage, with its control: how often the test rejects the truth. The
+# level of the test allows some of these cases.
 say_cell <- function(cell) {
   sprintf(
     "furthest: %s, %d blocks%s: %s hold the truth, %s is said; the truth itself is rejected in %s",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Proof of the method on real launches: one configuration under several names, under some of which
-# a slowdown is planted. The verdicts are made from the names alone, by the function of every
-# report; what was planted is read afterwards, to keep the account.
+# Proof of the method on real launches: one configuration under several names, some with an
+# injected slowdown. The verdicts use only the names, by the same function as in every report. The
+# slowdowns are read afterwards, to count correct verdicts.
 
 #' The criteria of the proof, as they were frozen.
 #' @noRd
@@ -9,18 +9,19 @@ proof_criteria <- function() {
   yaml::read_yaml(system.file("proof-criteria.yaml", package = "cotejo", mustWork = TRUE))
 }
 
-#' Is a session (its name is its beginning) newer than the criteria?
+#' Whether a session is newer than the criteria (the name of a session is its start time).
 #' @noRd
 after_criteria <- function(session, frozen = proof_criteria()$frozen) {
   utc <- function(text, format) as.POSIXct(text, format = format, tz = "UTC")
   utc(session, "%Y%m%dT%H%M%SZ") >= utc(frozen, "%Y-%m-%dT%H:%M:%SZ")
 }
 
-# Nothing planted.
+# COTEJO_SLOW without a slowdown.
 NO_PLANT <- "0"
 
-#' What was planted under each name of each test: `site`, `session`, `test`, `parameter_alias`,
-#' `plant` (text of COTEJO_SLOW), `share` (of the time; `NA`: a plant of another kind).
+#' The injected slowdown under each name of each test: `site`, `session`, `test`,
+#' `parameter_alias`, `plant` (text of COTEJO_SLOW), `share` (of the time; `NA`: a slowdown of
+#' another kind).
 #' @noRd
 planted_names <- function(launches) {
   found <- regmatches(launches$environment, regexpr("COTEJO_SLOW=[^ ,;]+", launches$environment))
@@ -39,9 +40,9 @@ planted_names <- function(launches) {
   out[]
 }
 
-#' Blocks in disjoint sets of consecutive ones, as a study of so many launches would have been.
+#' Disjoint sets of consecutive blocks, like studies with so many launches.
 #'
-#' @return list of numbers of blocks; what is left over is in none.
+#' @return list of block numbers; remaining blocks are in no set.
 #' @noRd
 sets_of_blocks <- function(blocks, n) {
   blocks <- sort(unique(blocks))
@@ -54,9 +55,9 @@ sets_of_blocks <- function(blocks, n) {
 #' @param names what [planted_names()] returned.
 #' @param n blocks of a set.
 #' @param pairs function of the names of a test: list of pairs of names.
-#' @param prepare what is done to the launches of a set before they are compared.
+#' @param prepare function that is applied to the launches of a set before they are compared.
 #' @return data.table of comparisons with `plant_a`, `plant_b`, `design`, `set` and `cluster`:
-#'   those of the same launches have the same.
+#'   comparisons of the same launches have the same `cluster`.
 #' @noRd
 compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   tests <- unique(names[, c("site", "session", "test")])
@@ -80,7 +81,7 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   if (!length(jobs)) {
     return(data.table())
   }
-  # All at once: the number of the job keeps them apart.
+  # All jobs at once, distinguished by the number of the job.
   rows <- lapply(jobs, `[[`, "rows")
   if (identical(prepare, identity)) {
     # One copy of the launches, not two.
@@ -109,14 +110,14 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   out[verdict != "not tested"]
 }
 
-#' Names with nothing planted, in pairs that share none.
+#' Disjoint pairs of names without a slowdown.
 #' @noRd
 equal_pairs <- function(names) {
   equal <- names$parameter_alias[names$plant == NO_PLANT]
   lapply(seq_len(length(equal) %/% 2L), function(i) equal[2L * i - 1:0])
 }
 
-#' Each name of some plant with each that has nothing planted.
+#' Pairs of each name with one of the given slowdowns and each name without a slowdown.
 #' @noRd
 pairs_with <- function(wanted) {
   function(names) {
@@ -126,7 +127,7 @@ pairs_with <- function(wanted) {
   }
 }
 
-#' Families of comparisons in which nothing differs, and whether any of their sizes was called
+#' Families of comparisons in which nothing differs, and whether any size of a family was called
 #' different.
 #' @noRd
 alarms_of <- function(comparisons) {
@@ -139,7 +140,7 @@ alarms_of <- function(comparisons) {
   ]
 }
 
-#' Launches without some of them, drawn for each side and set: what is lost to accidents.
+#' Launches without a random part of them, drawn for each library and set: simulates lost launches.
 #' @noRd
 lose_launches <- function(share, seed = 1L) {
   function(summary) {
@@ -153,7 +154,7 @@ lose_launches <- function(share, seed = 1L) {
 }
 
 #' Families in which nothing differs, each judged where a study would stop: at the first number of
-#' blocks with which the widest interval is narrow enough, with the last block and without it.
+#' blocks for which the widest interval is narrow enough, both with and without the last block.
 #'
 #' @param until half the width of the interval of a ratio.
 #' @return as [alarms_of()], with `stopped`, blocks.
@@ -195,7 +196,7 @@ stop_families <- function(summary, names, n, until) {
   rbindlist(out)
 }
 
-# Log ratios of a pair by blocks that have both, in their order, at sizes that both have.
+# Log ratios of a pair by common blocks, in their order, at common sizes.
 curve_of_pair <- function(rows, pair) {
   sides <- lapply(pair, function(one) rows[parameter_alias == one])
   sizes <- sort(intersect(sides[[1L]]$bytes, sides[[2L]]$bytes))
@@ -205,8 +206,8 @@ curve_of_pair <- function(rows, pair) {
   logs[[1L]][blocks, , drop = FALSE] - logs[[2L]][blocks, , drop = FALSE]
 }
 
-#' The number of blocks at which each study stops whose interval is narrow enough with its last
-#' block and without it; all where it never is.
+#' The number of blocks at which each study stops: its interval is narrow enough with and without
+#' its last block. All blocks if this never happens.
 #'
 #' @param studies list of log ratios, as for [paired_curves()].
 #' @param narrow function of a curve.
@@ -242,8 +243,8 @@ share_of <- function(hits, trials, level = 0.95) {
 
 #' A share with its 95 % interval where trials of one cluster are not independent.
 #'
-#' The design effect, how much more the clusters' shares vary than independent trials would, takes
-#' as many trials away (Kish 1965); never does it add any.
+#' The design effect is the variance of the clusters' shares relative to independent trials. It
+#' divides the number of trials (Kish 1965), and never increases it.
 #' @noRd
 share_of_clusters <- function(hit, cluster) {
   n <- length(hit)
@@ -258,12 +259,11 @@ share_of_clusters <- function(hit, cluster) {
   share_of(rate * trials, trials)
 }
 
-#' Do sessions give the same verdicts? Of comparisons that were decided in both of two sessions,
-#' how many agree.
+#' Repeatability of verdicts: the share of comparisons decided in both of two sessions that agree.
 #'
 #' @param summary launches of several sessions.
-#' @param by what is compared, `mpi`: the names of a proof are others in each session.
-#' @return data.table, one row a comparison decided in two sessions: strata, `bytes`, `a`, `b`,
+#' @param by column that is compared, `mpi`: the names of a proof differ between sessions.
+#' @return data.table, one row per comparison decided in two sessions: strata, `bytes`, `a`, `b`,
 #'   `first`, `second` (verdicts), `agree`.
 #' @noRd
 prove_repetition <- function(summary, by = "mpi") {

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The trials of the proof on real launches, which need nothing of each other.
+# The trials of the proof on real launches; no trial depends on another.
 
-#' What functions return, each called in a process of its own: they share nothing but what is read,
-#' and so keep all cores busy to the end, with what one process alone can do as well.
+#' Results of functions, each called in a process of its own. The processes share only the data, so
+#' that all cores stay busy to the end. A single process gives the same results.
 #' @noRd
 do_all <- function(tasks) stats::setNames(in_forks(tasks, \(task) task()), base::names(tasks))
 
-#' All trials on real launches that the criteria ask for.
+#' All trials on real launches that the criteria require.
 #' @noRd
 trials_of <- function(summary, names, criteria) {
   trials_from(do_all(trials_on(summary, names, criteria)))
 }
 
-#' The same trials to be called, each by itself: of what does not differ, by time and design, with
-#' launches lost, and stopping by the width; of what was planted.
+#' The same trials as functions: equal configurations, by time and design, with lost launches, and
+#' with stopping by the width; and configurations with an injected slowdown.
 #' @noRd
 trials_on <- function(summary, names, criteria) {
   aliases <- summary$parameter_alias
@@ -56,10 +56,10 @@ trials_on <- function(summary, names, criteria) {
   )
 }
 
-# Times of a launch by which nothing may be called different where nothing differs.
+# Times of a launch for which equal configurations must not be called different.
 ALARM_TIMES <- c("median", "undisturbed time", "p95")
 
-#' The trials as the page has them, of what the functions of [trials_on()] returned.
+#' The trials in the form that the page uses, from the results of the functions of [trials_on()].
 #' @noRd
 trials_from <- function(done) {
   found <- rbindlist(unname(done[base::names(done) == "alarms"]), fill = TRUE)
@@ -72,11 +72,11 @@ trials_from <- function(done) {
   )
 }
 
-#' Names with something planted against those with nothing, on disjoint sets of blocks.
+#' Names with an injected slowdown against names without, on disjoint sets of blocks.
 #'
-#' @return comparisons with `plant`; `verdict_of_slow`, said of the planted side; `variation`, the
-#'   standard deviation of the blocks' log ratios as the interval has it; and the power that
-#'   the report predicts for so large a plant (`NA`: it is no share of the time).
+#' @return comparisons with `plant`; `verdict_of_slow`, the verdict on the slowed configuration;
+#'   `variation`, the standard deviation of the blocks' log ratios as used by the interval; and the
+#'   power that the report predicts for the slowdown (`NA`: the slowdown is no share of the time).
 #' @noRd
 planted_trials <- function(summary, names, plants, n) {
   found <- compare_sets(summary, names, n, pairs_with(plants))
@@ -88,7 +88,7 @@ planted_trials <- function(summary, names, plants, n) {
   found[, verdict_of_slow := fifelse(
     plant_b == NO_PLANT | !verdict %in% base::names(other), verdict, other[verdict]
   )]
-  # The criteria call it so where a relevant difference is excluded.
+  # In the criteria, "equivalent" means that a relevant difference is excluded.
   found[verdict == "within" & relevance == "negligible", verdict_of_slow := "equivalent"]
   found[, variation := error * sqrt(pmin(n_a, n_b))]
   share <- suppressWarnings(as.numeric(found$plant))

@@ -6,8 +6,8 @@
 #' @param dir `data/reference`, or another folder with `SHA256SUMS` and `SITE/SESSION.tar.xz`;
 #'   or a folder of results.
 #' @param only sessions to unpack, as `SITE/SESSION`; all by default.
-#' @return the folder to read: a temporary one for a packed dataset, which goes with R's own. An
-#'   error of class `cotejo_bad_data` when an archive is missing or is not what its checksum says.
+#' @return the folder to read: for a packed dataset a temporary folder, deleted when R ends. An
+#'   error of class `cotejo_bad_data` if an archive is missing or does not match its checksum.
 #' @keywords internal
 unpack_dataset <- function(dir, only = NULL) {
   if (!file.exists(file.path(dir, "SHA256SUMS"))) {
@@ -16,7 +16,7 @@ unpack_dataset <- function(dir, only = NULL) {
   sessions <- check_sums(dir, only)
   archive_of <- function(session) file.path(dir, paste0(session, ".tar.xz"))
   to <- tempfile("dataset")
-  # The largest first, so that no process waits for one at the end.
+  # The largest archives first, so that no process waits for a large archive at the end.
   in_turns(order(-file.size(archive_of(sessions))), function(i) {
     unpack_archive(archive_of(sessions[[i]]), file.path(to, sessions[[i]]))
   })
@@ -52,14 +52,14 @@ check_sums <- function(dir, only = NULL) {
   sessions[wanted]
 }
 
-# Names of sites and sessions, and of the files of a session: none of them leads elsewhere.
+# Names of sites and sessions, and of the files of a session: no name leads to another folder.
 DATASET_NAME <- "[A-Za-z0-9][A-Za-z0-9._-]*"
 SESSION_FILE <- "^[A-Za-z0-9][A-Za-z0-9_.+,=@-]*[.](json|csv|csv[.]gz)$"
 
 is_link <- function(paths) !Sys.readlink(paths) %in% c("", NA)
 
-#' Unpack the archive of a session, whoever wrote it: plain files of a session into `folder`, each
-#' once, as long as its header says. Anything else is refused.
+#' Unpack the archive of a session from any source into `folder`: plain files of a session, each
+#' once, with the size given in its header. Anything else is refused.
 #' @noRd
 unpack_archive <- function(archive, folder) {
   odd <- function(what) {
@@ -111,15 +111,15 @@ next_entry <- function(stream, odd) {
   entry
 }
 
-# The name in a header of pax (POSIX.1-2001), which has names of over 100 characters; "" where it
-# has anything else.
+# The name in a header of pax (POSIX.1-2001), which has names of over 100 characters; "" if the
+# header has anything else.
 pax_name <- function(body) {
   text <- if (any(body == as.raw(0))) "" else rawToChar(body)
   form <- "^[0-9]+ path=([!-~]+)\n$"
   if (grepl(form, text, useBytes = TRUE)) sub(form, "\\1", text, useBytes = TRUE) else ""
 }
 
-# Name and size of an entry; NULL where it is no plain file of a session.
+# Name and size of an entry; NULL if it is no plain file of a session.
 tar_entry <- function(header, name) {
   entry <- list(name = name, size = tar_number(header[125:136]))
   plain <- header[[157L]] %in% as.raw(c(0, 48)) && header[[346L]] == as.raw(0)
@@ -127,21 +127,21 @@ tar_entry <- function(header, name) {
   if (good) entry
 }
 
-# Text of a header's field, which a zero ends; "" where it is none.
+# Text of a header's field, which a zero ends; "" if the field is no text.
 tar_text <- function(field) {
   end <- match(as.raw(0), field, nomatch = length(field) + 1L)
   text <- field[seq_len(end - 1L)]
   if (all(text > as.raw(32) & text < as.raw(127))) rawToChar(text) else ""
 }
 
-# A number of octal digits; NA where it is none.
+# A number in octal digits; NA if the field is no number.
 tar_number <- function(field) {
   digits <- as.integer(field[!field %in% as.raw(c(0, 32))]) - 48L
   if (length(digits) && all(digits %in% 0:7)) sum(digits * 8^(rev(seq_along(digits)) - 1)) else NA
 }
 
-# Sums of files by one call, `NA` of what cannot be read; of a file that stays as it is once a
-# session of R. R itself has MD5 only; every system that has make has this program.
+# Checksums of files by one call, `NA` for unreadable files; for an unchanged file once per R
+# session. R itself has only MD5; every system that has make has sha256sum.
 sha256 <- function(files) {
   facts <- file.info(files, extra_cols = FALSE)
   changed <- as.numeric(facts$mtime)
@@ -151,7 +151,7 @@ sha256 <- function(files) {
   if (length(new)) {
     said <- system2("sha256sum", c("--", shQuote(files[new])), stdout = TRUE)
     sums[new] <- substr(said, 1L, 64L)[match(files[new], substring(said, 67L))]
-    # Where a file was just written, its time does not tell of the next change.
+    # A just written file may change again without a new time stamp, so its sum is not remembered.
     stays <- new[!is.na(sums[new]) & as.numeric(Sys.time()) - changed[new] > 2]
     list2env(stats::setNames(as.list(sums[stays]), state[stays]), known_sums)
   }

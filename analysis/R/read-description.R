@@ -29,7 +29,7 @@ parse_description <- function(file) {
     )
   }
   if (launch$status %in% c("ok", "marked")) check_columns(launch$samples$columns, file)
-  # Version 1 describes the host of rank 0, version 2 all of them.
+  # Version 1 describes the host of rank 0, version 2 all hosts.
   seen <- launch$observed
   if (!is.null(seen) && !length(seen$nodes) && is.null(seen$node)) {
     check_type(NULL, "object", file, c("observed", "node"), FALSE)
@@ -37,7 +37,7 @@ parse_description <- function(file) {
   launch
 }
 
-#' Refuse columns of samples whose names cotejo has itself, or that are there twice.
+#' Refuse columns of samples with reserved or duplicate names.
 #' @noRd
 check_columns <- function(columns, file) {
   as_before("checked columns", columns, function(columns) {
@@ -47,8 +47,8 @@ check_columns <- function(columns, file) {
   })
 }
 
-#' Parse a JSON file that holds one object (or a list, where that is expected); what does not
-#' parse is refused with the line where the text ends or breaks.
+#' Parse a JSON file that contains one object (or a list, if one is expected). A file that does not
+#' parse is refused with the line at which the text ends or breaks.
 #' @noRd
 parse_json_file <- function(file, type = "object") {
   # readBin() opens the file before it looks at the size.
@@ -83,7 +83,7 @@ parse_json_file <- function(file, type = "object") {
   parsed
 }
 
-#' The line at which the parser stops: the last one where more should follow.
+#' The line at which the parser stops: the last line if the text is incomplete.
 #' @noRd
 broken_line <- function(text) {
   bytes <- charToRaw(text)

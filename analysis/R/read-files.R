@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Opens the files of results, and checks the names and texts in them before anything uses them.
 #
-# A results folder may come from a stranger: it is read two levels deep (SITE/SESSION), through no
-# link, and no file is read that is not a plain file of a limited size.
+# A results folder may come from a stranger. It is read two levels deep (SITE/SESSION), without
+# following links, and only plain files of a limited size are read.
 
-# Bytes of a file of samples (packed or not), of a file of JSON, and of the unpacked archive of a
-# session; and files in it. The harness has the same (reframe_tests/harness/model/plain.py).
+# Maximum bytes of a file of samples (packed or not), of a file of JSON, and of the unpacked
+# archive of a session; and its number of files. The harness has the same limits
+# (reframe_tests/harness/model/plain.py).
 MOST_SAMPLES <- 2^26
 MOST_JSON <- 2^23
 MOST_UNPACKED <- 2^28
@@ -20,8 +21,8 @@ MOST_GROUPS <- 2^16
 
 RESTORE <- "restore the file, or delete it and measure the launch again"
 
-#' Refuse a file that is no plain file of a limited size. R does not tell a named pipe or a device
-#' from a file, but each of them has a size of 0, as no file of results has.
+#' Refuse a file that is no plain file of a limited size. R cannot distinguish a named pipe or a
+#' device from a file, but both have a size of 0, which no file of results has.
 #'
 #' @param todo what the user can do about it, in words.
 #' @return the size of the file (B).
@@ -32,7 +33,7 @@ check_plain <- function(file, most, todo = RESTORE) {
   file.size(file)
 }
 
-# Why a file is no plain file of a limited size that can be read; NULL where it is one.
+# The reason why a file is no readable plain file of a limited size; NULL if it is one.
 fault_of_plain <- function(file, most) {
   facts <- file.info(file, extra_cols = FALSE)
   if (is_link(file)) {
@@ -46,13 +47,13 @@ fault_of_plain <- function(file, most) {
   }
 }
 
-# The lines of a file that came with data; as check_plain().
+# The lines of a file that belongs to data; refuses files like check_plain().
 plain_lines <- function(file, todo) {
   check_plain(file, MOST_JSON, todo)
   readLines(file, encoding = "UTF-8", warn = FALSE)
 }
 
-# A table of texts that came with data; as check_plain().
+# A table of texts from a file that belongs to data; refuses files like check_plain().
 plain_table <- function(file, todo) {
   check_plain(file, MOST_SAMPLES, todo)
   found <- without_warning(
@@ -90,7 +91,7 @@ check_has <- function(table, columns, file, todo) {
 #' @noRd
 session_files <- function(dir, pattern) {
   faults <- list()
-  # R lists nothing of a folder that it cannot read, and says nothing.
+  # For an unreadable folder, R returns an empty list without a message.
   readable <- function(folders) {
     closed <- file.access(folders, 5L) != 0L
     faults <<- c(faults, lapply(folders[closed], function(folder) {
@@ -123,12 +124,12 @@ FOLDER_NAME <- "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 # The last part of paths, whatever their bytes are.
 basename_bytes <- function(paths) sub("^.*/", "", as.character(paths), useBytes = TRUE)
 
-# A path that is no text of the locale, with its bytes written out.
+# A path in the locale's encoding; invalid bytes are written out.
 shown_bytes <- function(path) iconv(path, "UTF-8", "UTF-8", sub = "byte")
 
-# Names that data may give: one pattern, and names of columns of our own that they may not take.
+# Names in data: the pattern that they must match.
 NAME <- "^[A-Za-z][A-Za-z0-9_]{0,63}$(?!\n)"
-#' Refuse names that are none, that are taken, or that are there twice.
+#' Refuse names that are invalid, taken, or duplicate.
 #' @noRd
 check_names <- function(names, pattern, file, path, taken = character()) {
   fault <- function(which, text) {
@@ -145,17 +146,17 @@ check_names <- function(names, pattern, file, path, taken = character()) {
   fault(duplicated(names), "twice the name")
 }
 
-# A value of data in a message, whatever it is.
+# A value of data, shortened for a message.
 said_value <- function(value) shortened(deparse(value, nlines = 1L)[[1L]], 80L)
 
-# A text of data in a message: quoted, short, and without what a terminal obeys.
+# A text of data in a message: quoted, short, and without terminal control characters.
 quoted <- function(text) {
   shown <- encodeString(substr(shown_bytes(text), 1L, 60L), quote = "\"")
   if (nchar(text, "bytes") > 60L) paste(shown, "...") else shown
 }
 
-# Columns of our own tables, which no column of samples may be called: those of launches, of
-# summaries and comparisons, and what expressions about tables of samples name; and the reserved
+# Column names of the package's own tables, which no column of samples may have: those of launches,
+# summaries and comparisons, names used in expressions about tables of samples, and the reserved
 # words of R. The harness reads the same file.
 reserved <- function() {
   keep_once("reserved", function() {
@@ -163,10 +164,10 @@ reserved <- function() {
   })
 }
 
-# Beginnings of names of columns that hold members of data, or follow from them.
+# Prefixes of columns that contain members of data, or are computed from them.
 OUR_PREFIX <- "^(setting|parameter|option|found|measure|observed|reported|cotejo)_"
 
-#' Texts of a parsed description without characters that a terminal or a page obeys.
+#' Refuse texts of a parsed description with control characters of terminals or pages.
 #'
 #' @param text the JSON, in which such characters can only be written as escapes.
 #' @noRd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The studies' printed numbers: as text, because how many digits were printed matters.
+# The printed numbers of the studies, as text, because the number of printed digits matters.
 
 #' Read one file of printed numbers.
 #'
@@ -15,12 +15,12 @@ read_published <- function(dir, name) {
   plain_table(file, "restore the file")
 }
 
-#' A printed number as the range of values that are printed so.
+#' The range of values that round to a printed number.
 #'
 #' @param text the number as printed, with a point; sizes may end in k or M (binary).
-#' @param round whether zeros at the end of a whole number may be rounding (400 for 350 to 450).
-#' @return list: `value`, `low`, `high` (vectors), `unit` (of the last digit); `NA` where nothing
-#'   was printed.
+#' @param round whether zeros at the end of an integer may be rounding (400 for 350 to 450).
+#' @return list: `value`, `low`, `high` (vectors), `unit` (of the last digit); `NA` if nothing was
+#'   printed.
 #' @noRd
 printed <- function(text, round = FALSE) {
   binary <- c(B = 1, k = 1024, M = 1024^2)
@@ -36,14 +36,14 @@ printed <- function(text, round = FALSE) {
     (round & !grepl(".", mantissa, fixed = TRUE))
   unit <- 10^(exponent - decimals + zeros) * factor
   value <- unname(value * factor)
-  # Sizes in whole k and M are exact.
+  # Sizes with the suffix k or M are exact.
   half <- ifelse(sized, 0, unit / 2)
   list(value = value, low = value - half, high = value + half, unit = unname(unit))
 }
 
 #' The range of a function of printed numbers, each anywhere within its rounding.
 #'
-#' @param f a function of as many numbers, monotonic in each within the roundings.
+#' @param f a function with one argument per number, monotonic in each within the roundings.
 #' @param ... what [printed()] returned.
 #' @return list: `value`, `low`, `high`.
 #' @noRd

@@ -3,25 +3,25 @@
 
 #' Read results.
 #'
-#' Reads every `LAUNCH.json` below `dir` (all sites and sessions) and the samples of those whose
-#' status is `ok`. Launches that failed, were marked or had an accident are listed, their samples
-#' are not read. Strict: a file that is not as docs/data.md says is named with its line, left out
-#' and counted, and stops no other; only where no launch at all can be read it is an error, of
-#' class `cotejo_bad_data`. A `LAUNCH.csv` without its JSON is a launch that did not happen, and is
-#' left alone.
+#' Reads every `LAUNCH.json` below `dir` (all sites and sessions) and the samples of the launches
+#' with status `ok`. Launches that failed, were marked or had an accident are listed without their
+#' samples. A file that does not follow docs/data.md is reported with its line, left out and
+#' counted; the other files are still read. If no launch at all can be read, the function stops
+#' with an error of class `cotejo_bad_data`. A `LAUNCH.csv` without its JSON is ignored: its launch
+#' never ended.
 #'
 #' @param dir `results`, or a site's or session's folder in it.
 #' @return list:
-#'   `launches`, one row a launch: `key` (site/session/id), what was asked and what was observed
-#'   (seconds, bytes; lists over ranks joined by `|`; `NA`: not known, as in version 1 what only
-#'   version 2 has), and one text column for each setting,
+#'   `launches`, one row per launch: `key` (site/session/id), the requested and the observed
+#'   properties (seconds, bytes; lists over ranks joined by `|`; `NA`: unknown, such as properties
+#'   of version 2 in version 1), and one text column for each setting,
 #'   parameter and effective option (`setting_*`, `parameter_*`, `option_*`);
-#'   `samples`, one row a sample: `key` (factor with the levels of `launches$key`), `operation`,
+#'   `samples`, one row per sample: `key` (factor with the levels of `launches$key`), `operation`,
 #'   `bytes` (B), `repetition`, `calls`, `time_s` (s, one operation), `valid` (logical), and
 #'   the experiments' further columns;
-#'   `roles`, of each further column: `factor` (it tells groups of samples apart, such as `pairs`),
-#'   `measure` (it has a unit) or `flag` (0 or 1);
-#'   `quantities`, what the time of an operation is: `key`, `operation`, `quantity` (version 2);
+#'   `roles`, of each further column: `factor` (it distinguishes groups of samples, as `pairs`
+#'   does), `measure` (it has a unit) or `flag` (0 or 1);
+#'   `quantities`, the meaning of an operation's time: `key`, `operation`, `quantity` (version 2);
 #'   `sessions` and `audit`, as [read_sessions()] returns them;
 #'   `broken`, the files that were left out: `file`, `what`.
 #' @export
@@ -60,11 +60,11 @@ with_plans <- function(results, dir) {
   results
 }
 
-#' The parts of results that were read, or read and summarised, as one.
+#' Joins the parts of results that were read, or read and summarised.
 #'
 #' @param parts list of what [read_launches()] or [summarise_part()] returned: `samples` or
 #'   `summary` have the key of their launch.
-#' @param faults conditions of what was left out before any was read.
+#' @param faults conditions of files that were left out before anything was read.
 #' @noRd
 assemble <- function(parts, faults = list()) {
   bind <- function(name) rbindlist(lapply(parts, `[[`, name), use.names = TRUE, fill = TRUE)
@@ -113,8 +113,8 @@ assemble <- function(parts, faults = list()) {
   )
 }
 
-#' Launches that name a session which another folder has: they would be taken for launches of it. A
-#' folder may have another name as long as no other one has launches of its session.
+#' Launches that name the session of another folder, and would be taken for launches of it. A
+#' folder may have a different name as long as no other folder has launches of its session.
 #' @noRd
 strangers <- function(launches) {
   folder <- dirname(as.character(launches$file))
@@ -130,7 +130,7 @@ units_of <- function(parts) {
   units[!duplicated(names(units))]
 }
 
-#' The files that were left out, each said once on the console.
+#' The files that were left out, each reported once on the console.
 #' @noRd
 list_broken <- function(faults) {
   said <- vapply(faults, conditionMessage, "")
@@ -143,14 +143,14 @@ list_broken <- function(faults) {
   )
 }
 
-# So many broken files are named on the console; the report names all.
+# Maximum number of broken files reported on the console; the report lists all of them.
 MOST_SAID <- 10L
 
 faults_of <- function(launches, which, text) {
   Map(fault_of, launches$file[which], rep_len(text, nrow(launches))[which], USE.NAMES = FALSE)
 }
 
-# What is wrong with a file, as a condition that is kept and not signalled.
+# The fault of a file, as a condition object that is not signalled.
 fault_of <- function(file, text) {
   structure(
     class = c("cotejo_bad_data", "error", "condition"),
@@ -158,7 +158,7 @@ fault_of <- function(file, text) {
   )
 }
 
-# Any error in reading a file as a fault that names it.
+# Turns any error in reading a file into a fault that names the file.
 as_fault <- function(fault, file) {
   if (inherits(fault, "cotejo_bad_data")) {
     fault
@@ -167,7 +167,7 @@ as_fault <- function(fault, file) {
   }
 }
 
-#' Read some launches; those that cannot be read are left out.
+#' Read some launches; unreadable launches are left out.
 #'
 #' @param files paths of launch descriptions.
 #' @return list: `launches` (a row each), `samples` (of all, in their order, `operation` a factor,
@@ -197,7 +197,7 @@ read_launches <- function(files) {
   if (nrow(samples)) {
     if (is.unsorted(samples$at)) setorderv(samples, "at")
     setcolorder(samples, setdiff(names(samples), "at"))
-    # Numbers pass between processes much faster than texts.
+    # Factors pass between processes much faster than texts.
     set(samples, j = "operation", value = factor(present_name(samples$operation)))
   }
   list(
@@ -208,7 +208,7 @@ read_launches <- function(files) {
   )
 }
 
-# What was measured under a name that says something else now, and how it is called.
+# Operations whose old name now has another meaning -> their present name.
 OPERATIONS_RENAMED <- c(
   "radix-original" = "radix-serving", "radix-posted" = "radix-serving-posted"
 )
@@ -218,8 +218,8 @@ present_name <- function(operations) {
   fifelse(is.na(renamed), operations, unname(renamed))
 }
 
-#' One launch: `row`, and of those that are ok `columns`, `quantities`, and what of its samples is
-#' `asked` for ([read_samples()]).
+#' One launch: `row`; if its status is ok, also `columns`, `quantities`, and the arguments of
+#' [read_samples()] (`asked`).
 #' @noRd
 read_launch <- function(file) {
   launch <- parse_description(file)
@@ -244,8 +244,8 @@ read_launch <- function(file) {
   )
 }
 
-#' What a launch says of its samples' columns: of `all` the name and the role, of the further ones
-#' `roles` and `units` by name.
+#' The columns of a launch's samples: name and role of `all` columns, and `roles` and `units` of
+#' the further columns by name.
 #' @noRd
 described_columns <- function(columns) {
   roles <- roles_of_columns(columns)
@@ -257,10 +257,11 @@ described_columns <- function(columns) {
   )
 }
 
-# Version 1 has no roles: what has a unit is a measure, what has none is supposed to be a factor.
+# Version 1 has no roles: a column with a unit is a measure, any other column is taken for a
+# factor.
 SUPPOSED <- "supposed "
 
-#' Roles of the columns of one launch, by name; those that version 1 leaves to be supposed begin
+#' Roles of the columns of one launch, by name; roles that had to be guessed in version 1 begin
 #' with `SUPPOSED`.
 #' @noRd
 roles_of_columns <- function(columns) {
@@ -275,7 +276,8 @@ roles_of_columns <- function(columns) {
 
 bare_role <- function(roles) sub(SUPPOSED, "", roles, fixed = TRUE)
 
-#' Roles of the further columns of all launches: as said first, else as supposed.
+#' Roles of the further columns of all launches: the first recorded role, otherwise the guessed
+#' one.
 #'
 #' @param columns list of what [roles_of_columns()] returned.
 #' @noRd
@@ -286,7 +288,7 @@ roles_of <- function(columns) {
   roles[!duplicated(names(roles))]
 }
 
-#' Which launches say of a column what others do not. A role that was only supposed gives way.
+#' Launches whose roles of columns contradict those of others. A guessed role gives way.
 #' @noRd
 disagreeing <- function(columns, roles) {
   said <- unique(columns)
@@ -312,7 +314,7 @@ no_samples <- function() {
   )
 }
 
-#' The sample file of a launch: as its description names it, packed or not, beside it.
+#' The sample file of a launch, as named by its description, packed or not, in the same folder.
 #' @noRd
 sample_file <- function(description, name) {
   own <- sub("[.]json$", ".csv", basename(description))

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One launch description, parsed -> one flat row.
+# Converts one parsed launch description to one flat row.
 
-# What was made last, by what it was made for.
+# The last result for each use, with its input.
 said_before <- new.env(parent = emptyenv())
 
-#' What a function makes of a value, made again only where the value is not that of the last call:
-#' launches of one cell, and most of a session, agree in most of what they say.
+#' The result of a function, computed again only if the value differs from that of the last call.
+#' Launches of one cell, and most launches of a session, have most values in common.
 #'
-#' @param use a name for what is made.
+#' @param use a name for the result.
 #' @noRd
 as_before <- function(use, value, make) {
   known <- said_before[[use]]
@@ -21,7 +21,7 @@ as_before <- function(use, value, make) {
 #' Flatten a launch description to one row.
 #'
 #' Objects with free members become a canonical text (`a=1; b=2`, sorted by name) and one text
-#' column a member, with the prefix `setting_`, `parameter_`, `option_` or `found_`. Lists over
+#' column per member, with the prefix `setting_`, `parameter_`, `option_` or `found_`. Lists over
 #' ranks are joined by `|` in the order of the ranks.
 #'
 #' @param launch what [parse_description()] returned.
@@ -41,7 +41,7 @@ flatten_description <- function(launch, file) {
     started = launch$started, wall_s = number(launch$wall_s),
     simulated = launch$simulated, site = asked$site, session = asked$session,
     experiment = asked$experiment, test = asked$test, scale = asked$scale,
-    # The launch's number is its block's; `launch` is what version 1 called it.
+    # The launch's number is that of its block; `launch` is the name in version 1.
     launch = as.integer(asked$launch), seed = number(asked$seed),
     mpi = asked$mpi, algorithms = algorithms_of(asked), transport = asked$transport,
     placement = asked$placement, cpus = join(asked$cpus), hosts = as.integer(asked$hosts),
@@ -84,15 +84,15 @@ flatten_description <- function(launch, file) {
   )
 }
 
-#' The settings whose effect a launch could not show, as one text; empty: none of them.
+#' The settings for which a launch could not show an effect, as one text; empty if there are none.
 #' @noRd
 without_effect <- function(effects) {
   states <- vapply(effects, function(one) text_of(one$status), "")
   toString(names(effects)[states == "none shown"])
 }
 
-#' What was observed of the state of a launch, as one text: the name and the hash of each part.
-#' `NA` of launches that do not have it.
+#' The observed state of a launch as one text: the name and the hash of each part. `NA` for
+#' launches without this record.
 #' @noRd
 fingerprint_of <- function(parts) {
   if (!length(parts)) {
@@ -130,8 +130,8 @@ flatten_ranks <- function(ranks) {
   )
 }
 
-#' The hosts of a launch: of every rank in version 2, of rank 0 in version 1. Words that differ
-#' between hosts are joined; numbers are those of rank 0's host, the load is the highest.
+#' The hosts of a launch: of every rank in version 2, of rank 0 in version 1. Texts that differ
+#' between hosts are joined; numbers are those of rank 0's host; the load is the highest.
 #' @noRd
 flatten_nodes <- function(seen) {
   nodes <- if (!length(seen$nodes)) list(seen$node) else seen$nodes
@@ -149,7 +149,7 @@ flatten_nodes <- function(seen) {
   )
 }
 
-#' What version 2 observes of a launch's circumstances; unknown (`NA`) in version 1.
+#' The circumstances of a launch as observed by version 2; unknown (`NA`) in version 1.
 #' @noRd
 flatten_circumstances <- function(seen) {
   machine <- seen$machine
@@ -176,8 +176,8 @@ flatten_circumstances <- function(seen) {
   )
 }
 
-#' Where buffers began in their page, as one text that is the same for equal layouts. Ranks are
-#' named only where they differ, so that layouts of different numbers of ranks can be equal.
+#' The offsets of buffers within their page, as one text that is the same for equal layouts. Ranks
+#' are named only if they differ, so that layouts of different numbers of ranks can be equal.
 #' @noRd
 layout_of <- function(layout, size) {
   if (is.null(layout)) {
@@ -191,7 +191,7 @@ layout_of <- function(layout, size) {
       if (!all_ranks) sprintf(" (ranks %s)", buffer$ranks)
     )
   }, "")
-  # Launches from before there was a choice say nothing of the host's memory.
+  # Older launches do not record the kind of memory; they used the host's memory.
   elsewhere <- setdiff(layout$memory, "host")
   paste(c(
     sprintf("page of %s B", scalar(layout$page_bytes)),
@@ -199,7 +199,7 @@ layout_of <- function(layout, size) {
   ), collapse = ", ")
 }
 
-#' How many numbers a list in Linux's syntax has: 5 for "0-3,8".
+#' Count of numbers in a list in Linux's syntax: 5 for "0-3,8".
 #' @noRd
 length_of_list <- function(text) {
   ends <- strsplit(strsplit(text, ",", fixed = TRUE)[[1L]], "-", fixed = TRUE)
@@ -210,7 +210,7 @@ allocation_of <- function(allocation) {
   if (is.null(allocation)) NA_character_ else paste(allocation$scheduler, scalar(allocation$id))
 }
 
-#' What tells versions of the measuring programs apart: their hash in version 2, the commit before.
+#' The identity of the measuring programs: their hash in version 2, the commit in version 1.
 #' @noRd
 measuring_of <- function(provenance) {
   known <- scalar(provenance$measuring_sha256)
@@ -238,7 +238,7 @@ join <- function(value, by = ",") {
   paste(vapply(value, text_of, ""), collapse = by)
 }
 
-# One text for one JSON value: whole numbers without an exponent, others with all their digits.
+# One text for one JSON value: integers without an exponent, other numbers with all their digits.
 text_of <- function(value) {
   if (is.character(value)) {
     value
@@ -247,7 +247,7 @@ text_of <- function(value) {
   } else if (is.list(value)) {
     join(value)
   } else if (is.numeric(value) && value == trunc(value) && abs(value) < 1e15) {
-    # Many times as quick as format(), and thousands of launches have a hundred numbers each.
+    # Much faster than format(), and thousands of launches have a hundred numbers each.
     sprintf("%.0f", value)
   } else if (is.numeric(value)) {
     format(value, digits = 15L, scientific = abs(value) >= 1e15, trim = TRUE)
@@ -273,7 +273,7 @@ spread_members <- function(object, prefix) {
   stats::setNames(lapply(object, text_of), paste0(prefix, names(object)))
 }
 
-# Of ranks in their order.
+# Values of one member for all ranks, in the order of the ranks.
 per_rank <- function(ranks, member) {
   if (!length(ranks)) {
     return(NA_character_)
@@ -285,17 +285,17 @@ ranks_in_order <- function(ranks) {
   ranks[order(vapply(ranks, function(r) as.numeric(r$rank), 0))]
 }
 
-#' Whose algorithms a launch ran: the MPI's own, or in a simulation those it was told to take.
+#' The MPI whose algorithms a launch ran: its own, or in a simulation the selected one.
 #' @noRd
 algorithms_of <- function(asked) {
   chosen <- old_names()$selectors[scalar(asked$settings$coll_selector)]
   if (length(chosen) && !is.na(chosen)) unname(chosen) else asked$mpi
 }
 
-# Members of the traps of a launch, and of what is known of the algorithms that ran in it.
+# Members of the traps of a launch, and of the record of the algorithms that ran in it.
 TRAP_MEMBERS <- c("trap", "found", "cure")
 RAN_MEMBERS <- c("operation", "bytes", "words")
-# Between the entries of a list, and between the members of an entry.
+# Separators between the entries of a list, and between the members of an entry.
 ENTRIES <- " | "
 ENTRY_PARTS <- " ~ "
 

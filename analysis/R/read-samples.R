@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One sample file -> one checked table.
+# Converts one sample file to one checked table.
 #
-# The quick way parses the whole file at once and looks at types and ranges by the column. Only
-# when that finds anything amiss are the lines looked at one by one, to name the first bad one.
+# The fast way parses all lines of the file at once and checks types and ranges by column. Only if
+# this check fails are the lines checked one by one, to name the first bad line.
 
-# No operation takes eleven days (s): a longer one is a mistake of the file.
+# Maximum time (s): no operation takes eleven days; a longer time is an error of the file.
 LONGEST_S <- 1e6
 
 REMEASURE <- "delete the launch's two files and measure it again"
 
 #' Read the samples of launches.
 #'
-#' @param asked list, of each launch what [read_samples()] takes.
-#' @return list, by the first launch of each element: numbers of launches (`of`), their `rows`, and
-#'   `samples` of them all, in their order; or a condition in place of the samples of one.
+#' `asked` is a list with the arguments of [read_samples()] for each launch.
+#' @return list, ordered by the first launch of each element: numbers of launches (`of`), their
+#'   `rows`, and their `samples`, in order; or a condition in place of the samples of one launch.
 #' @noRd
 read_sample_files <- function(asked) {
   shape <- vapply(asked, function(one) toString(c(one$columns$name, one$columns$role)), "")
@@ -36,8 +36,7 @@ read_sample_files <- function(asked) {
 }
 
 #' The samples of launches with the same columns, parsed at once, which takes a fraction of the
-#' time; `NULL` where anything about any of them is out of the ordinary: then each is read by
-#' itself, which tells what.
+#' time. `NULL` if any file is unusual: each file is then read alone, which reports the fault.
 #' @noRd
 read_alike <- function(asked) {
   columns <- asked[[1L]]$columns
@@ -53,16 +52,16 @@ read_alike <- function(asked) {
   }
 }
 
-#' The rows of files one behind another; `NULL` where one is not plain, or has not so many.
+#' The joined rows of files; `NULL` if a file is not plain or has another number of rows.
 #' @noRd
 parse_alike <- function(files, columns, rows) {
   bodies <- mapply(body_of_samples, files, rows, MoreArgs = list(columns), USE.NAMES = FALSE)
   empty <- function(text) any(grepl(text, bodies, fixed = TRUE))
-  # What is empty would be of another type among others than alone.
+  # An empty value could change the type of a column if files are joined.
   if (anyNA(bodies) || empty(",,") || empty(",\n")) {
     return(NULL)
   }
-  # A line of nothing ends each file: it is where it should be if no file has more or fewer rows.
+  # An empty line ends each file: its position shows whether a file has more or fewer rows.
   ends <- cumsum(rows + 1)
   text <- paste0(bodies, strrep(",", length(columns) - 1L), "\n", collapse = "")
   samples <- without_warning(parse_samples(text, columns, 0L))
@@ -70,7 +69,7 @@ parse_alike <- function(files, columns, rows) {
   if (as_many && !any(nzchar(samples$operation[ends]))) samples[-ends]
 }
 
-# All of a plain sample file behind its two lines of head; `NA` where anything is amiss.
+# The content of a plain sample file after its two header lines; `NA` if anything is unusual.
 body_of_samples <- function(file, rows, columns) {
   size <- if (is_link(file)) 0 else file.size(file)
   head <- paste0(SAMPLES_SCHEMAS, "\n", paste(columns, collapse = ","), "\n")
@@ -87,8 +86,8 @@ body_of_samples <- function(file, rows, columns) {
   }
 }
 
-#' Does a file have a head and so many rows, each as long as a row can be? It costs fread() and
-#' others many times the memory of the file to find out that it has not.
+#' Whether a file has a header and the given number of rows, each no longer than allowed. fread()
+#' and other functions need many times the memory of the file to detect that it has not.
 #' @noRd
 has_lines <- function(bytes, rows, columns) {
   # The shortest row has six fields of one byte each.
@@ -99,18 +98,18 @@ has_lines <- function(bytes, rows, columns) {
   ends[[length(ends)]] == length(bytes) && all(diff(ends) <= MOST_FIELD * columns)
 }
 LINE_END <- as.raw(10)
-# No field has more bytes, with the comma behind it: a factor has up to 100 characters.
+# Maximum bytes of a field with its comma: a factor has up to 100 characters.
 MOST_FIELD <- 401L
 
-# Bytes as text, with a mark in place of a zero.
+# Bytes as text; zero bytes become question marks.
 text_of_bytes <- function(bytes) {
   bytes[bytes == 0] <- charToRaw("?")
   rawToChar(bytes)
 }
-# So many bytes of files are held as text at once.
+# Maximum bytes of files that are held as text at once.
 MOST_TOGETHER <- 2^25
 
-#' Has every column the type that it would have in each file alone?
+#' Whether every column has the type that it would have in each file alone.
 #' @noRd
 typed_as_alone <- function(samples) {
   whole <- c("bytes", "repetition", "calls", "valid")
@@ -119,7 +118,7 @@ typed_as_alone <- function(samples) {
     vapply(whole, function(name) is.integer(samples[[name]]), NA),
     vapply(further, function(name) {
       values <- samples[[name]]
-      # Words that no number, no truth value and no date begins with.
+      # Words with which no number, no truth value and no date begins.
       is.numeric(values) || is.character(values) && all(grepl("^[A-Za-z_]", unique(values))) &&
         !any(toupper(unique(values)) %in% c("TRUE", "FALSE", "NA", "NAN", "INF", "INFINITY"))
     }, NA)
@@ -130,7 +129,7 @@ typed_as_alone <- function(samples) {
 #'
 #' @param file path of `LAUNCH.csv` or `LAUNCH.csv.gz`.
 #' @param columns list `name`, `role` of its columns, as the launch description lists them.
-#' @param rows number of its rows, as the launch description says.
+#' @param rows number of its rows, as recorded in the launch description.
 #' @return data.table with the columns of the file; `valid` is logical.
 #' @noRd
 read_samples <- function(file, columns, rows) {
@@ -163,8 +162,8 @@ read_samples <- function(file, columns, rows) {
   samples[]
 }
 
-#' What a call of fread() gives; NULL where it fails or warns. It must come to its end all the
-#' same: one that is left by a warning makes the next one fail, of another file.
+#' The result of a call of fread(); NULL if it fails or warns. A call with a warning must still run
+#' to its end: if it is interrupted, the next call fails, on another file.
 #' @noRd
 without_warning <- function(call) {
   warned <- FALSE
@@ -178,16 +177,16 @@ without_warning <- function(call) {
   if (!warned) found
 }
 
-#' The bytes of what a gzip file holds; a damaged one is refused.
+#' The bytes in a gzip file; a damaged file is refused.
 #'
-#' Not by memDecompress(), which takes more and more memory when the end is missing.
+#' memDecompress() is not used: it takes more and more memory if the end is missing.
 #' @noRd
 inflate <- function(file) {
   damaged <- function(...) {
     bad_data(file, NA, "not a whole gzip file, or too large a one", REMEASURE)
   }
   packed <- readBin(file, "raw", file.size(file))
-  # The last four bytes of a gzip file are the size of what it holds.
+  # The last four bytes of a gzip file are the size of its content.
   promised <- sum(as.integer(utils::tail(packed, 4L)) * 256^(0:3))
   if (promised > MOST_SAMPLES || !identical(packed[1:2], as.raw(c(0x1f, 0x8b)))) damaged()
   bytes <- tryCatch(read_parts(file, promised), error = damaged, warning = damaged)
@@ -195,7 +194,7 @@ inflate <- function(file) {
   bytes
 }
 
-# Not more of it than its end promises, but for one byte that shows that there is more.
+# At most the promised size, plus one byte that shows that there is more.
 read_parts <- function(file, promised) {
   source <- gzfile(file, "rb")
   on.exit(close(source))
@@ -203,7 +202,7 @@ read_parts <- function(file, promised) {
 }
 
 check_head <- function(file, bytes, columns) {
-  # No head is longer, and a file may be one line.
+  # No header is longer, and a file may be one line.
   source <- rawConnection(utils::head(bytes, MOST_FIELD * (length(columns) + 2L)))
   on.exit(close(source))
   head <- c(readLines(source, n = 2L, warn = FALSE), "", "")
@@ -245,7 +244,7 @@ parse_samples <- function(text, columns, head = 2L) {
   )
 }
 
-#' What a value of each column must look like: a pattern, named by column.
+#' The pattern that the values of each column must match, named by column.
 #' @noRd
 column_patterns <- function(columns) {
   pattern <- function(properties) vapply(properties, `[[`, "", "pattern")
@@ -254,7 +253,7 @@ column_patterns <- function(columns) {
   stats::setNames(patterns, columns$name)
 }
 
-#' Check types and ranges by the column.
+#' Check types and ranges by column.
 #' @noRd
 plausible <- function(samples, columns, patterns) {
   further <- stats::setNames(bare_role(columns$role), columns$name)[-(1:6)]
@@ -279,15 +278,15 @@ is_real <- function(x, least = -Inf, most = Inf) {
   is.numeric(x) && all(is.finite(x)) && min(x) >= least && max(x) <= most
 }
 
-# Numbers beyond R's integers arrive as doubles; smaller ones do only when written as 1.0 or 1e3.
+# Numbers beyond R's integers are read as doubles; smaller integers only if written as 1.0 or 1e3.
 is_whole <- function(x, least = 0, most = Inf) {
   is_real(x, least, most) &&
     (is.integer(x) || max(x) > .Machine$integer.max && all(x == trunc(x)))
 }
 
 #' Name the first line that is wrong. Called only when the quick checks failed, so it must end
-#' in a refusal. It takes so few lines at a time that it needs little memory, and looks at each
-#' line only of those among which something is amiss.
+#' in a refusal. It reads few lines at a time to save memory, and checks single lines only in a
+#' group of lines with a fault.
 #' @noRd
 blame_line <- function(file, bytes, columns, patterns, rows) {
   source <- rawConnection(bytes)
@@ -323,11 +322,11 @@ sound_lines <- function(lines, columns, patterns) {
   !is.null(samples) && nrow(samples) == length(lines) && plausible(samples, columns, patterns)
 }
 
-# The first of some lines that is wrong, and why.
+# The first wrong line of some lines, and the reason.
 wrong_line <- function(lines, patterns) {
   fault <- UNREADABLE
   first <- length(lines)
-  # The first one that is such; those before it have other faults only.
+  # The first line with this fault; the lines before it have other faults only.
   name_first <- function(bad, text) {
     bad <- which(bad)
     if (length(bad)) {

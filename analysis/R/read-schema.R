@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks descriptions of launches and plans of sessions by the JSON Schema of a results folder.
-# Both versions are read; members that the schema does not name are of later programs, and are
-# left alone.
+# Both versions are read. Members that the schema does not name belong to later programs and are
+# ignored.
 
 SAMPLES_SCHEMAS <- c("# cotejo-samples/1", "# cotejo-samples/2")
 LAUNCH_SCHEMAS <- c("cotejo-launch/1", "cotejo-launch/2")
-# Plans of version 1 do not name theirs.
+# Plans of version 1 do not name their schema.
 SESSION_SCHEMAS <- "cotejo-session/2"
 
-# Statuses of launches that are as they should be: the block that warms up is in no statistic.
+# Statuses of valid launches: launches of the warm-up block are in no statistic.
 RECORDED <- c("ok", "warm-up")
 
 # The six columns of every sample file, in their order.
@@ -21,7 +21,7 @@ JSON_TYPES <- c(
 )
 
 #' A definition of the JSON Schema of a results folder, `results.schema.json`. The harness checks
-#' what it writes and packs by the same file.
+#' written and packed files by the same schema.
 #' @noRd
 schema_of <- function(name) {
   known <- keep_once("results schema", function() {
@@ -31,8 +31,8 @@ schema_of <- function(name) {
   known[[name]]
 }
 
-# A schema with its types and values as vectors, and without the members of which it says nothing
-# but words: they may have any value.
+# A schema with its types and values as vectors, without members that have only a description:
+# these members may have any value.
 prepared <- function(schema) {
   schema[] <- lapply(schema, function(part) if (is.list(part)) prepared(part) else part)
   for (name in intersect(c("type", "enum", "required"), names(schema))) {
@@ -59,8 +59,8 @@ has_type <- function(value, type) {
   )
 }
 
-#' Refuse a value that is not as the schema says: it lacks a member, or holds one of another type,
-#' or a text that is not of its pattern. The keywords that `results.schema.json` uses are known.
+#' Refuse a value that does not match the schema: it lacks a member, has one of another type, or a
+#' text that does not match its pattern. Supports the keywords that `results.schema.json` uses.
 #'
 #' @param path names of the members that lead to the value.
 #' @param is_there whether the member is in its object; it may be null.
@@ -89,8 +89,8 @@ check_schema <- function(value, schema, file, path = character(), is_there = TRU
   }
 }
 
-# Each member of an object by its schema; one that is as in the description before is not looked at
-# again.
+# Checks each member of an object by its schema; a member equal to that of the previous description
+# is not checked again.
 check_members <- function(value, schema, file, path) {
   properties <- schema[["properties"]]
   for (name in names(properties)) {
@@ -184,8 +184,8 @@ check_range <- function(value, schema, file, path) {
   }
 }
 
-#' Refuse an object in which a member is there twice: readers would take one or the other; and a
-#' text that is longer than any should be. All values of a level are looked at together.
+#' Refuse an object with a duplicate member, since readers would take one or the other, and refuse
+#' a text that is too long. All values of a level are checked together.
 #' @noRd
 check_unique <- function(value, file) {
   level <- list(value)
@@ -238,7 +238,7 @@ path_above <- function(above, at) {
   path[nzchar(path)]
 }
 
-#' Refuse a value that is none of those known.
+#' Refuse an unknown value.
 #' @noRd
 check_known <- function(value, known, file, path) {
   if (!isTRUE(value %in% known)) {
@@ -251,7 +251,7 @@ check_known <- function(value, known, file, path) {
 }
 
 #' The line of a JSON file that names a member: the first one after the line of the member that
-#' holds it; 1 for the file as a whole.
+#' contains it; line 1 for the file itself.
 #' @noRd
 line_of_member <- function(file, path) {
   lines <- readLines(file, warn = FALSE)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sessions: what was planned, what is still missing, which of them a report is about.
+# Sessions: planned launches, missing launches, and the sessions that a report is about.
 
 #' Read the session and audit files below a folder.
 #'
 #' @param dir as for [read_results()].
-#' @return list of data.tables: `sessions` (`site`, `session`, `seed`, `tag`, `blocks`,
-#'   `finished`, `tries` (`NA`: version 1), and the list columns `cells`, `reached` (launches by
-#'   cell), `families` (tables `name`, `title`, `colour`, `order`), `transports` (tables `name`,
-#'   `title`) and `accidents`, by cell) and `audit` (`site`, `session`, `mpi`, `item`, `value`),
-#'   and `broken`, the files that were left out (`file`, `what`); each may have no rows.
+#' @return list of data.tables, each of which may have no rows. `sessions`: `site`, `session`,
+#'   `seed`, `tag`, `blocks`, `finished`, `tries` (`NA`: version 1), and the list columns `cells`,
+#'   `reached` (launches by cell), `families` (tables `name`, `title`, `colour`, `order`),
+#'   `transports` (tables `name`, `title`) and `accidents` (by cell). `audit`: `site`, `session`,
+#'   `mpi`, `item`, `value`. `broken`, the files that were left out: `file`, `what`.
 #' @export
 read_sessions <- function(dir) {
   files <- session_files(dir, "^(session|audit)[.]json$")$files
@@ -52,7 +52,7 @@ read_plan <- function(file) {
     seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
     sizes = if (is.null(plan$sizes)) "" else plan$sizes,
     finished = plan$finished, cells = list(vapply(plan$cells, text_of, "")),
-    # Cells of a study --until a width that were precise enough after so many launches.
+    # Cells of a study with --until that were precise enough after so many launches.
     reached = list(vapply(plan$reached, as.integer, 0L)),
     families = list(rbindlist(lapply(plan$families, `[`, shown("families")))),
     transports = list(rbindlist(lapply(plan$transports, `[`, shown("transports")))),

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A dataset -> its launches and their summaries, kept by what the dataset is; raw samples only of
-# the launches of which something asks for them.
+# Reads the launches of a dataset and their summaries, and caches them under the dataset's
+# checksum. Raw samples are read only for launches whose samples are needed.
 
 #' Read the launches of a dataset and their summaries.
 #'
-#' As [read_results()], but samples are summarised as they are read, part by part in as many
-#' processes as there are cores, and not kept. What was read is kept in the user's cache folder
-#' (`tools::R_user_dir("cotejo", "cache")`) under what tells the dataset and this package apart:
-#' the checksums of a packed one, the names, sizes and times of the files of a folder of results.
+#' Like [read_results()], but samples are summarised while they are read, part by part in as many
+#' processes as there are cores, and not kept. The result is cached in the user's cache folder
+#' (`tools::R_user_dir("cotejo", "cache")`). The cache key identifies the dataset and this package:
+#' the checksums of a packed dataset, or the names, sizes and times of the files of a results
+#' folder.
 #'
 #' @param dir folder of results, or a packed dataset ([unpack_dataset()]).
-#' @return a `cotejo_study` ([new_study()]), with the folder `dir` and, where it was read, `root`.
+#' @return a `cotejo_study` ([new_study()]), with the folder `dir` and, if it was read now, `root`.
 #' @export
 read_study <- function(dir) {
-  # It may have been read just now.
+  # A background process may just have read it.
   wait_for_beside()
   kept <- kept_of(dir)
   results <- if (!is.null(kept)) kept_file(kept)
@@ -44,7 +45,7 @@ read_summaries <- function(root) {
   results <- assemble(parts, found$faults)
   rm(parts)
   if (any(results$roles[grouped] != "factor")) {
-    # A column that one part had to suppose a factor is none.
+    # A column that one part had to guess as a factor is no factor.
     results <- read_results(root)
     results$summary <- summary_of_samples(results)
   } else {
@@ -57,7 +58,7 @@ read_summaries <- function(root) {
 }
 
 #' Read some launches and keep the summaries of their samples.
-#' @return list of parts as [assemble()] takes them: one, or where something is wrong one a launch.
+#' @return list of parts as [assemble()] takes them: one part, or one per launch after a failure.
 #' @noRd
 summarise_part <- function(files) {
   tryCatch(
@@ -67,7 +68,7 @@ summarise_part <- function(files) {
         left_out <- list(launches = data.table(), broken = list(as_fault(fault, files)))
         return(list(left_out))
       }
-      # One launch that cannot be summarised stops no other.
+      # A launch that cannot be summarised must not stop the others.
       unlist(lapply(files, summarise_part), recursive = FALSE)
     }
   )
@@ -107,18 +108,18 @@ samples_of <- function(results, keys) {
   assemble(parts)$samples
 }
 
-#' What tells a dataset and this code from all others; `NULL` where it is not kept.
+#' The cache key of a dataset and this code; `NULL` if the dataset is not cached.
 #' @noRd
 sum_of_dataset <- function(dir) {
   kept <- kept_of(dir)
   if (!is.null(kept)) basename(kept)
 }
 
-# So many summaries of datasets are kept, the last used.
+# Maximum number of cached summaries of datasets; the last used ones are kept.
 MOST_KEPT <- 6L
 
-#' Where the summaries of a dataset are kept; NULL where they are not: of few files, which are read
-#' as quickly, and where nothing is kept ([cache_folder()]).
+#' The path of the cached summaries of a dataset. NULL if they are not cached: for few files, which
+#' are read as fast, and if nothing is cached ([cache_folder()]).
 #' @noRd
 kept_of <- function(dir) {
   folder <- cache_folder()
@@ -141,7 +142,7 @@ kept_of <- function(dir) {
   file.path(folder, paste0(sum_of(c(code_sum(), what)), ".rds"))
 }
 
-#' Keep summaries. The least lately used are deleted.
+#' Cache summaries. The least recently used summaries are deleted.
 #' @noRd
 keep_summaries <- function(results, path) {
   keep_file(results, path, "^[0-9a-f]{32}[.]rds$", MOST_KEPT, "summaries")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exhibits of our own: where buffers lie, and where the variance between launches comes from.
+# Exhibits of cotejo itself: addresses of buffers, and sources of the variance between launches.
 
 exhibit("cotejo-addresses", "Time by the relative address of buffers",
   data = launches_of("addresses_full", "addresses_quick"),

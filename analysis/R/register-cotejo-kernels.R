@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exhibits: of this project.
+# Exhibits of cotejo itself: kernels.
 
 exhibit("cotejo-fft-phases", "Where the time of the FFT goes, by variant",
   data = launches_of("fft_strong", "fft_quick", operation = "fft-*", ranks = not("1")),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exhibits of our own: one-sided operations, queues of matching, both ways at once.
+# Exhibits of cotejo itself: one-sided operations, matching queues, transfers in both directions.
 
 exhibit("cotejo-onesided-operations", "One-sided operations, each completed by a flush",
   data = launches_of(

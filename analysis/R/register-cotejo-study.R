@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exhibits of our own: errors of the sources that a study prints, beside the right way.
+# Exhibits of cotejo itself: errors of a study's measuring programs, next to the correct way.
 
 exhibit(
   "cotejo-study-clock", "The study's way: a clock that starts late, or stops before delivery",

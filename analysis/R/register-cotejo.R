@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exhibits: of this project.
+# Exhibits of cotejo itself.
 
 exhibit(
   "cotejo-start-line",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits: counterparts of finisterrae.
 
-# Of a collective operation: over hosts of a network, which is the study's case, else on one host,
-# else simulated. The study had IMB's loop, in which nothing but the operation is called.
+# Launches of a collective operation: over hosts of a network (the study's case), otherwise on one
+# host, otherwise simulated. The study used IMB's loop, which calls nothing but the operation.
 collective_launches <- function(operation, ..., sizes = "") {
   launches_of(
     "hosts_affinity", "collective_affinity_full", "collective_affinity_quick", "collective_full",

@@ -23,8 +23,8 @@ exhibit("watter-fig-5.2", "Bandwidth of a message by transport and what one gain
   )
 )
 
-# The study's own contrast, on guests that have LLC; a simulated network is one of the two, whose
-# latency and rate were fitted to table A.1, and so to the gain.
+# The study's own contrast, on guests that have LLC. A simulated network is one of the two
+# transports: its latency and rate were fitted to table A.1, and therefore to the gain.
 BISECTED <- c("tcp", "llc", if_there("shm"), if_there("simulated"))
 
 exhibit("watter-fig-5.4", "Bisection with 2 ranks: time by transport and what one gains",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One binary under several MPIs: what is left of a difference when compiler, flags and our own code
-# are the same, and what the standard ABI costs.
+# Runs one binary under several MPIs: shows the differences that remain with the same compiler,
+# flags and program, and the cost of the standard ABI.
 
-#' Families of the standard ABI: which native one each is, by its name (`X-abi` is `X`).
+#' Native MPI of each family of the standard ABI, by its name (`X-abi` is `X`).
 #' @noRd
 abi_pairs <- function(mpis) {
   abi <- mpis[endsWith(mpis, "-abi")]
@@ -14,9 +14,9 @@ abi_pairs <- function(mpis) {
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param delta margin of equivalence.
-#' @return list: `native` (rows of [compare_configurations()], each MPI against itself: `a` is the
-#'   ABI's, so that a ratio above 1 is what the ABI costs), `one` (the MPIs against each other
-#'   under the one binary), `hashes` (`mpi`, `program_sha256`).
+#' @return list. `native`: rows of [compare_configurations()], each MPI with itself; `a` is the ABI
+#'   build, so that a ratio above 1 is the cost of the ABI. `one`: the MPIs compared with each other
+#'   under the one binary. `hashes`: `mpi`, `program_sha256`.
 #' @export
 compare_abi <- function(summary, delta = 0.03) {
   pairs <- abi_pairs(unique(summary$mpi))
@@ -42,7 +42,7 @@ compare_abi <- function(summary, delta = 0.03) {
   )
 }
 
-# Rows whose first side is one of `first`: a pair's order is that of the names.
+# Reverses pairs so that `a` is one of `first`: a pair's original order is that of the names.
 turned_to <- function(rows, first) {
   turn <- !rows$a %in% first
   out <- copy(rows)
@@ -61,7 +61,7 @@ turned_to <- function(rows, first) {
   out[]
 }
 
-#' A sentence for each MPI on what the ABI costs, with the interval that was reached.
+#' A sentence for each MPI on the cost of the ABI, with the achieved interval.
 #' @noRd
 say_abi <- function(found, delta) {
   vapply(split(found$native, by = c("b", "transport"), sorted = TRUE), function(rows) {
@@ -98,7 +98,7 @@ say_abi <- function(found, delta) {
 write_abi <- function(results_dir, out_file, delta = 0.03) {
   results <- read_study(results_dir)
   whole <- summarise_launches(results, c(COMPARED, "program_sha256"))
-  # Sessions that have both kinds; those of other studies have but the native ones.
+  # Sessions with both kinds of build; sessions of other studies have only native builds.
   held <- unique(whole[endsWith(whole$mpi, "-abi"), c("site", "session"), with = FALSE])
   if (!nrow(held)) bad_data(results_dir, NA, "no launch of the standard ABI", "run `make abi`")
   whole <- keep_rows(whole, which(

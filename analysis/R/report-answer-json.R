@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Answer cards -> answers.json.
+# Writes answer cards to answers.json.
 
 #' Write cards as JSON, as `answers.schema.json` of the package describes it.
 #'
-#' All cards at once, column by column: to write each of some thousand tables by itself takes
-#' longer than to make them.
+#' All cards are written at once, column by column: writing each of some thousand tables alone
+#' takes longer than computing them.
 #' @param cards what [answer()] returned.
 #' @noRd
 write_answers <- function(cards, file) {

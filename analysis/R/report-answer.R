@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Comparisons -> answer cards: one for each question, for terminal, report, index and JSON alike.
+# Turns comparisons into answer cards, one per question, for terminal, report, index and JSON.
 
-#' The answers of a study, a card for each stratum.
+#' The answers of a study, one card per stratum.
 #'
 #' @param comparison what [compare_configurations()] returned.
-#' @param study what [analyse()] returned: where it is given, cards have warnings and commands.
-#' @return list of cards, our own experiments first. A card is a list: `title`; `place` (what tells
-#'   the stratum apart, by name); `orders`, the tiers of the configurations ([tiers_of()]), an
-#'   element for each order that some sizes have: `sizes`, `configurations` (a table: `tier`,
-#'   `configuration`, and for all but the first tier `least`, `most`, the factors by which it takes
-#'   longer, with `low`, `high`, the ends of their intervals), `within` (bound of the first tier,
-#'   `NA`: not settled), `text`; `open`, pairs that are not settled (a table); `tested`, `settled`
-#'   (numbers of comparisons); `launches` (least and most of a configuration); `scope`; `held`
-#'   (what was held fixed); `tails`, pairs whose order by the 99th percentile of each launch is
-#'   another one, in words; `warnings`; `to_settle` (`command`, `launches`, `minutes`; `NULL` where
-#'   nothing is open); `lines`, the card in words.
+#' @param study what [analyse()] returned; if given, cards have warnings and commands.
+#' @return list of cards, cotejo's own experiments first. A card is a list. `title`; `place`
+#'   (columns that identify the stratum, by name). `orders`: the tiers of the configurations
+#'   ([tiers_of()]), one element for each order that occurs at some sizes: `sizes`,
+#'   `configurations` (a table), `within` (bound of the first tier, `NA`: not settled), `text`. The
+#'   table has `tier`, `configuration`, and after the first tier `least`, `most` (factors by which
+#'   it takes longer) with the interval ends `low`, `high`. `open`: pairs that are not settled (a
+#'   table). `tested`, `settled`: numbers of comparisons. `launches`: fewest and most of a
+#'   configuration. `scope`. `held`: constant properties. `tails`: pairs with another order by the
+#'   99th percentile of each launch, in words. `warnings`; `to_settle` (`command`, `launches`,
+#'   `minutes`; `NULL` if nothing is open); `lines`, the card in words.
 #' @noRd
 answer <- function(comparison, study = NULL) {
   if (!nrow(comparison)) {
     return(list())
   }
   strata <- strata_in(comparison)
-  # All cards at once: most of the time of each alone would go into its calls.
+  # All cards at once: for single cards, most of the time would go into function calls.
   rows <- copy(comparison)
   rows[, stratum := .GRP, by = strata]
   setorderv(rows, c("stratum", "bytes"))
@@ -39,7 +39,7 @@ answer <- function(comparison, study = NULL) {
   orders <- by_stratum(orders)
   open <- by_stratum(open)
   tails <- lapply(by_stratum(tails_of(rows, study$by_time$p99)), `[[`, "text")
-  # Foreign tools' benchmarks after our own, and last what was not tested.
+  # Benchmarks of other tools after cotejo's own, and last the questions that were not tested.
   imb <- startsWith(as.character(value_or(first, "operation")), "imb-")
   shown <- order(facts$tested == 0L, imb)
   lapply(shown, function(i) {
@@ -57,7 +57,7 @@ answer <- function(comparison, study = NULL) {
   })
 }
 
-# What tells a question apart, in this order, and what repeats other columns.
+# Columns that identify a question, in this order, and columns that repeat other columns.
 PLACE <- c(
   "site", "simulated", "test", "operation", "transport", "placement", "hosts", "ranks", "settings",
   "parameters"
@@ -115,7 +115,7 @@ orders_of <- function(rows) {
   out[, !"order"]
 }
 
-#' By which factors configurations of later tiers take longer than those of the first.
+#' Factors by which configurations of later tiers take longer than those of the first tier.
 #' @noRd
 factors_of <- function(used) {
   slow <- used[pmin(tier_a, tier_b) == 1L & tier_a != tier_b & verdict %in% DIRECTIONS]
@@ -165,7 +165,7 @@ say_orders <- function(members, peers) {
   paste0(text, later, fifelse(nzchar(text) & nzchar(lacking), "; ", ""), lacking)
 }
 
-#' Factors of times in words: small ones as percent longer.
+#' Factors of times in words: small factors as percent longer.
 #' @noRd
 say_factors <- function(least, most) {
   percent <- format_digits(100 * (least - 1), 2L)
@@ -185,7 +185,7 @@ say_factor <- function(low) {
   )
 }
 
-#' Pairs of configurations that are not settled at some sizes, with what their intervals leave.
+#' Pairs of configurations that are not settled at some sizes, with the range of their intervals.
 #' @noRd
 open_pairs <- function(rows) {
   open <- rows[verdict %in% c("not settled", "differ")]
@@ -211,13 +211,13 @@ open_pairs <- function(rows) {
   out[]
 }
 
-# What settles four of five.
+# The number that settles four of five pairs.
 most_of_them <- function(more) {
   more <- sort(more)
   if (length(more)) more[[ceiling(0.8 * length(more))]] else NA_real_
 }
 
-#' What an interval leaves open, in words, said of the first of a pair.
+#' The differences that an interval leaves open, in words, for the first of a pair.
 #' @noRd
 say_interval <- function(a, low, high) {
   part <- function(bound, word) {
@@ -233,8 +233,8 @@ say_interval <- function(a, low, high) {
   )
 }
 
-#' Pairs that the 99th percentile of each launch orders in another way than the median: it reverses
-#' them, or it orders configurations whose medians are within a bound.
+#' Pairs that the 99th percentile of each launch orders differently than the median: the order is
+#' reversed, or the configurations have medians within a bound.
 #'
 #' @param rows a comparison with the number of its `stratum`; `by_p99`, the same comparison by the
 #'   99th percentile ([pairs_by_time()]); `NULL`: it was not made.
@@ -253,7 +253,7 @@ tails_of <- function(rows, by_p99) {
   if (!nrow(other)) {
     return(none)
   }
-  # The slower first.
+  # The slower configuration first.
   other[, within := median == "within"]
   other[verdict == "faster", c("a", "b", "ratio") := list(b, a, 1 / ratio)]
   other <- other[, list(
@@ -268,7 +268,7 @@ tails_of <- function(rows, by_p99) {
   other[, c("stratum", "text")]
 }
 
-# Orders that a card shows, those of most sizes; all of them are in the JSON file.
+# Orders shown on a card, those with the most sizes; the JSON file contains all orders.
 MOST_ORDERS <- 5L
 
 #' A card in words.
@@ -294,7 +294,7 @@ say_basis <- function(card) {
   )
 }
 
-#' What settles a question, in words.
+#' The measurements that would settle a question, in words.
 #' @noRd
 say_settle <- function(settle) {
   if (is.null(settle)) {
@@ -305,9 +305,9 @@ say_settle <- function(settle) {
   )
 }
 
-#' The command that would settle what a card leaves open.
+#' The command that would settle the open pairs of a card.
 #'
-#' @param cells what [about_strata()] found of the stratum's cells; `NULL`: unknown.
+#' @param cells what [about_strata()] found for the stratum's cells; `NULL`: unknown.
 #' @noRd
 settle_command <- function(card, cells) {
   if (!nrow(card$open) && card$tested > 0L) {
@@ -332,7 +332,7 @@ settle_command <- function(card, cells) {
   )
 }
 
-#' How many launches settle what a card leaves open, or half of it; what else would, in words.
+#' Number of launches that settle the open pairs of a card, or half of them; else advice in words.
 #' @noRd
 more_of_card <- function(card) {
   if (card$tested == 0L) {
@@ -358,11 +358,11 @@ say_minutes <- function(minutes) {
   if (minutes < 1) "under 1 minute" else count_of(ceiling(minutes), "minute", "minutes")
 }
 
-#' What a study knows of each stratum beside its comparisons.
+#' Facts of a study about each stratum, in addition to its comparisons.
 #'
 #' @param first a row of each stratum.
-#' @return list, each with an element a stratum: `held` (what was held fixed), `warnings`, `cells`
-#'   (`command` that measures them again, `block_s`, seconds that a block of them takes).
+#' @return list, each with one element per stratum: `held` (constant properties), `warnings`,
+#'   `cells` (`command` that measures them again, `block_s`, seconds for one block of them).
 #' @noRd
 about_strata <- function(first, strata, study) {
   used <- study$used
@@ -409,7 +409,7 @@ warnings_of <- function(launches, study) {
   )
 }
 
-#' The cells of a question: the command that measures them again, and how long a block takes.
+#' The cells of a question: the command that measures them again, and the duration of a block.
 #' @noRd
 cells_of <- function(head, launches, sessions) {
   if (!nrow(launches)) {
@@ -429,14 +429,14 @@ cells_of <- function(head, launches, sessions) {
   )
 }
 
-# What a launch takes beside itself (s): ReFrame, and the harness.
+# Time of a launch outside the program (s): ReFrame and the harness.
 OVERHEAD_S <- 1
 
 over <- function(transport) {
   fifelse(transport == "shm", "in shared memory", paste("over", title_of(transport)))
 }
 
-#' What was the same for all launches of a study, in words.
+#' Properties that were the same for all launches of a study, in words.
 #' @noRd
 held_fixed <- function(used) {
   one <- function(column) {
@@ -464,7 +464,7 @@ say_cards <- function(cards, most = MOST_CARDS) {
   c(lines, if (left) sprintf("%d more answers are in the report and in answers.json", left))
 }
 
-#' Cards of what the newest session measured before those of older ones.
+#' Cards measured by the newest session before those of older sessions.
 #' @noRd
 newest_first <- function(cards, used) {
   newest <- unique(used[session == max(session), list(site, test)])
@@ -481,7 +481,7 @@ CARD_WORDS <- paste(
   "and \"at least\" the nearer end of its interval. It may differ from the ratio of the medians."
 )
 
-# Cards that a terminal shows.
+# Maximum number of cards shown on a terminal.
 MOST_CARDS <- 12L
 
 #' A card as HTML.
@@ -493,7 +493,7 @@ html_card <- function(card, heading = htmltools::tags$h3) {
   )
 }
 
-#' Cards as HTML: the first ones, and the others folded.
+#' Cards as HTML: the first cards, and the others folded.
 #' @noRd
 html_cards <- function(cards, heading = htmltools::tags$h3) {
   answers <- lapply(cards, html_card, heading = heading)

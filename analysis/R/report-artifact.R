@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The claims and numbers of an artifact, and how another run agrees with them.
+# The claims and numbers of an artifact, and their agreement with another run.
 
 # Launches of each configuration with which `make reproduce` judges a claim.
 LAUNCHES_OF_CLAIM <- 6L
-# Start of ReFrame and synchronisation take about this share of the time of launches.
+# The duration of a study over that of its launches: start of ReFrame, synchronisation.
 OVERHEAD_OF_STUDY <- 1.5
 REPRODUCED <- c("reproduced", "contradicted", "cannot be judged here")
 # Largest relative difference between numbers that were computed on different systems.
@@ -24,7 +24,7 @@ claims_of_results <- function(results_dir, claim_files) {
   list(launches = launches, judged = judge_claims(keep_rows(summary, which(about)), claims))
 }
 
-#' Write the table of the claims of a dataset, with what another run needs to judge them.
+#' Write the table of the claims of a dataset, with the data that another run needs to judge them.
 #'
 #' @param results_dir as for [read_results()].
 #' @param claim_files files as for [read_claims()].
@@ -103,7 +103,7 @@ reproduce_claims <- function(expected, found) {
   )
 }
 
-# What write_claims() wrote into an archive.
+# Reads the table that write_claims() wrote into an archive.
 read_expected <- function(file) {
   todo <- "unpack the archive again, or run make artifact"
   table <- plain_table(file, todo)
@@ -136,7 +136,7 @@ write_reproduction <- function(results_dir, claim_files, expected_file, out_file
   invisible(table)
 }
 
-#' Compare the tables of two folders: those behind the figures of an archive and of this machine.
+#' Compare the tables of two folders: those of the figures of an archive and of this machine.
 #'
 #' @param expected_dir,drawn_dir folders with `NAME.csv`.
 #' @return data.table, a row for each table of the archive that differs: `name`, `why`.
@@ -149,7 +149,7 @@ compare_drawn <- function(expected_dir, drawn_dir) {
   data.table(name = names, why = unname(why))[nzchar(why)]
 }
 
-#' Why two files have different tables; empty where they agree.
+#' The reason why two files have different tables; empty if they agree.
 #' @noRd
 differing_table <- function(file, other) {
   if (!file.exists(other)) {
@@ -175,14 +175,14 @@ differing_table <- function(file, other) {
   if (isTRUE(found)) "" else toString(found)
 }
 
-#' Write what is behind the figures of a dataset, and its claims: all tables of an artifact.
+#' Write the tables of the figures of a dataset, and of its claims: all tables of an artifact.
 #' @noRd
 draw_tables <- function(results_dir, published, claim_files, out_dir, ...) {
   draw_all(results_dir, out_dir, published = published, ...)
   write_claims(results_dir, claim_files, file.path(out_dir, "claims.csv"))
 }
 
-#' Write the tables of an artifact: those behind all figures, and the claims.
+#' Write the tables of an artifact: the tables of all figures, and the claims.
 #'
 #' @param results_dir,published as for [draw_all()].
 #' @param claim_files files as for [read_claims()].
