@@ -15,8 +15,8 @@ abi_pairs <- function(mpis) {
 #' @param summary what [summarise_launches()] returned.
 #' @param delta margin of equivalence.
 #' @return list. `native`: rows of [compare_configurations()], each MPI with itself; `a` is the ABI
-#'   build, so that a ratio above 1 is the cost of the ABI. `one`: the MPIs compared with each other
-#'   under the one binary. `hashes`: `mpi`, `program_sha256`.
+#'   build, so that a ratio above 1 is the cost of the ABI. `one`: the MPIs compared with each
+#'   other under the one binary. `hashes`: `mpi`, `program_sha256`.
 #' @export
 compare_abi <- function(summary, delta = 0.03) {
   pairs <- abi_pairs(unique(summary$mpi))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The chart of a question that a reader can change: the data that `charts.js` draws by uPlot.
+# The interactive chart of a question: the data that `charts.js` draws with uPlot.
 
 # Columns of a comparison and of a median that a chart shows.
 CHART_TIMES <- c(y = "median_s", low = "low_s", high = "high_s")
@@ -26,7 +26,7 @@ cases_of_chart <- function(medians, comparison) {
   if (!nrow(medians) || !nrow(comparison)) {
     return(list())
   }
-  # A case is all that has one value in a chart: everything but the library and the size.
+  # A case is one chart: it has one value in every column except the library and the size.
   by <- setdiff(names(medians)[seq_len(match("bytes", names(medians)) - 1L)], c("mpi", "factors"))
   by <- intersect(by, names(comparison))
   medians <- medians[is.finite(bytes) & median_s > 0]
@@ -65,8 +65,8 @@ cases_of_chart <- function(medians, comparison) {
   })
 }
 
-# The order in which cases are offered: those without settings and parameters before others, and
-# measured before emulated or simulated ones.
+# The order of the cases: cases without settings and parameters before others, and measured cases
+# before emulated or simulated ones.
 plain_first <- function(rows) {
   has <- function(column) if (is.null(rows[[column]])) FALSE else nzchar(rows[[column]])
   order(
@@ -75,7 +75,7 @@ plain_first <- function(rows) {
   )
 }
 
-# What differs between cases, in words.
+# The differences between cases, in words.
 titles_of_cases <- function(rows) {
   titles <- Filter(function(values) length(unique(values)) > 1L, titled_strata(rows))
   if (!length(titles)) {
@@ -90,7 +90,7 @@ titles_of_cases <- function(rows) {
   }, "")
 }
 
-# Values of columns in the order of sizes, missing where a size is.
+# Values of columns in the order of sizes, missing at missing sizes.
 points_of_chart <- function(rows, columns, sizes, n, scale) {
   rows <- rows[match(sizes, rows$bytes)]
   c(

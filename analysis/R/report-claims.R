@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The studies' conclusions as readers see them: a table and a figure.
+# The conclusions of the studies, for readers: a table and a figure.
 
 #' Claims as a table for readers.
 #'
@@ -40,7 +40,7 @@ claims_table <- function(judged) {
 #' A figure of all claims: the ratio here with its interval beside the printed one.
 #'
 #' @param judged what [judge_claims()] returned.
-#' @return a ggplot. Claims without a ratio stand on their line without a point.
+#' @return a ggplot. Claims without a ratio have a line without a point.
 #' @export
 plot_claims <- function(judged) {
   rows <- copy(judged)
@@ -66,7 +66,7 @@ plot_claims <- function(judged) {
   with_data(plot, claims_table(judged))
 }
 
-#' What became of the conclusions of a study, in a sentence; nothing where it has none.
+#' The judgement on the conclusions of a study, in a sentence; `NULL` for a study without any.
 #' @noRd
 say_claims <- function(judged) {
   if (!nrow(judged)) {
@@ -83,7 +83,7 @@ say_claims <- function(judged) {
   )
 }
 
-# The verbs of each verdict, after one conclusion and after several.
+# The verbs of each verdict, after one conclusion and after several conclusions.
 SAID_OF_CLAIMS <- list(
   holds = c("holds", "hold"), `holds in direction` = c("holds in direction", "hold in direction"),
   `holds by another amount` = c("holds by another amount", "hold by another amount"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `make compare`: results from before and after an upgrade, and the decision on it.
 
-# What CHANGED= may name, and the columns of launches that it changes.
+# Names that CHANGED= accepts, and the columns of launches that each of them changes.
 CHANGES <- list(
   mpi = c("library", "lock_sha256"), stack = c("library", "lock_sha256"), kernel = "kernel",
   cotejo = "measuring", governor = "governor",
@@ -13,14 +13,14 @@ CHANGES <- list(
 
 #' Compare the results of two folders, cell by cell.
 #'
-#' Everything that makes a configuration must be the same on both sides, except what `changed`
-#' names. The sides share no block. With fewer than three sessions before or after the verdict on a
-#' difference is that the sessions differ ([compare_configurations()]).
+#' Every property of a configuration must be the same before and after, except the properties in
+#' `changed`. The two folders share no block. With fewer than three sessions before or after, the
+#' verdict on a difference is that the sessions differ ([compare_configurations()]).
 #'
-#' @param before,after folders of results, as for [read_results()]. Launches that are in both are
-#'   taken as `before` only.
-#' @param changed what the upgrade changed: names of `CHANGES`. An error of class
-#'   `cotejo_not_comparable` if one of them is the same on both sides.
+#' @param before,after folders of results, as for [read_results()]. Launches in both folders count
+#'   as `before` only.
+#' @param changed changes made by the upgrade: names of `CHANGES`. An error of class
+#'   `cotejo_not_comparable` if one of them is the same before and after.
 #' @param delta largest relative slowdown that is accepted.
 #' @return as [compare_configurations()] with `refused = "list"`; `a` is `after`, `b` is `before`,
 #'   so `ratio` is the time after divided by the time before.
@@ -47,7 +47,7 @@ both_folders <- function(before, after, changed) {
   sides <- list(after = side_of_folder(after), before = side_of_folder(before))
   sides$after <- without_shared(sides$after, sides$before, before, after)
   for (when in names(sides)) {
-    # A session name that both sides have is not a block of both.
+    # Equal session names before and after do not mean common blocks.
     set(sides[[when]], j = c("when", "session"), value = list(
       when, paste(when, sides[[when]]$session)
     ))
@@ -87,7 +87,7 @@ without_shared <- function(after, before, before_folder, after_folder) {
   left
 }
 
-#' Refuse a change that was named and did not happen. What no launch observed is not refused.
+#' Refuse a named change that did not happen. Changes that no launch recorded are not refused.
 #' @noRd
 check_changed <- function(both, name) {
   columns <- if (name == "mpi") "library" else CHANGES[[name]]
@@ -109,7 +109,7 @@ check_changed <- function(both, name) {
 
 not_comparable <- function(text) refuse(text, "cotejo_not_comparable")
 
-# Exit status of `make compare` by what an upgrade was judged to be.
+# Exit status of `make compare` by the judgement on an upgrade.
 UPGRADE_STATUS <- c(slower = 1L, "not settled" = 2L, "not slower" = 0L)
 
 #' Write the decision on an upgrade: a page, a table of all cells and a JUnit file.
@@ -143,7 +143,7 @@ write_comparison <- function(before, after, out_file, changed = character(), del
       }
     ))
   }
-  # The first of these that any question has.
+  # The first status of this list that any question has.
   status <- intersect(names(UPGRADE_STATUS), judged$status)[[1L]]
   said <- say_upgrade(judged, both, delta, folders)
   put_said(c(said$decision, said$versions, said$slower, said$open, said$next_command))
@@ -214,7 +214,7 @@ say_upgrade <- function(judged, both, delta, folders) {
   )
 }
 
-#' Versions before and after, of what differs.
+#' Versions before and after the upgrade, for everything that differs.
 #' @noRd
 say_versions <- function(both) {
   lines <- lapply(c("library", "kernel", "measuring"), function(column) {
@@ -236,7 +236,7 @@ say_versions <- function(both) {
   Filter(nzchar, unlist(lines))
 }
 
-# Questions that one picture shows at most: the worst.
+# Maximum number of questions in one picture: the worst ones.
 MOST_SHOWN_QUESTIONS <- 40L
 
 #' The worst ratio of each question with its limits.
@@ -268,7 +268,7 @@ plot_upgrade <- function(judged, delta) {
   with_data(plot, rows)
 }
 
-#' The judgement as JUnit XML: a failure is slower, an error is not settled.
+#' The judgement as JUnit XML: "slower" is a failure, "not settled" is an error.
 #'
 #' @references The XML schema of the Jenkins xUnit plugin.
 #' @noRd

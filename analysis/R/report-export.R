@@ -10,7 +10,7 @@ VERDICT_MEMBERS <- c(
   launches_a = "n_a", launches_b = "n_b", ratio = "ratio", low = "low", high = "high",
   confidence = "confidence", q = "q", verdict = "verdict", scope = "scope"
 )
-# Labels of a metric; the order is that of the text.
+# Labels of a metric, in the order of the text.
 METRIC_LABELS <- c(
   "site", "test", "operation", "mpi", "transport", "placement", "settings", "parameters",
   "hosts", "ranks", "bytes", "session"
@@ -44,7 +44,7 @@ write_export <- function(results_dir, out_dir, delta = 0.03) {
   invisible(paths)
 }
 
-#' Comparisons as JSON, a line each.
+#' Comparisons as JSON, one line per comparison.
 #' @noRd
 verdicts_json <- function(comparison, delta) {
   members <- lapply(names(VERDICT_MEMBERS), function(name) {

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The numbers of the paper: each leads to the row that names its data and its command.
+# The numbers of the paper: each number links to a row that names its data and its command.
 
-# The numbers of the paper that is being written: a list of texts each.
+# The numbers of the paper that is being written: a list of texts per number.
 paper_facts <- new.env(parent = emptyenv())
 paper_facts$rows <- list()
 
-# Signs that no text has, around a number and its place in the list.
+# Characters that no text contains, placed around a number and its index in the list.
 FACT_BEGIN <- "\u0001"
 FACT_END <- "\u0002"
 
-#' A number for a sentence, which [link_facts()] makes a link.
+#' A number for a sentence, which [link_facts()] turns into a link.
 #'
 #' @param value number or text.
 #' @param file CSV of the folder `paper-data`, without ending; `rows`: which of its rows, in words.
-#' @param command that makes or measures them.
+#' @param command that computes or measures the numbers.
 #' @noRd
 fact <- function(value, file, rows, command = "make paper DATA=reference") {
   text <- if (is.numeric(value)) format_whole(value) else as.character(value)
@@ -21,7 +21,7 @@ fact <- function(value, file, rows, command = "make paper DATA=reference") {
   paste0(FACT_BEGIN, length(paper_facts$rows), " ", text, FACT_END)
 }
 
-#' Evaluate an expression that makes a text with facts.
+#' Evaluate an expression that produces a text with facts.
 #' @noRd
 with_facts <- function(code) {
   old <- paper_facts$rows
@@ -59,7 +59,7 @@ facts_table <- function() {
   )
 }
 
-# Columns of launches and comparisons that the paper's data have.
+# Columns of launches and comparisons in the paper's data.
 FACT_COLUMNS <- list(
   launches = c(
     "site", "session", "id", "test", "mpi", "library", "transport", "placement", "hosts", "ranks",
@@ -94,7 +94,7 @@ write_fact_data <- function(given, out_dir) {
   file.path("paper-data", paste0(names(tables), ".csv"))
 }
 
-#' Print a page as PDF beside it, where a Chromium is on PATH.
+#' Print a page as PDF into the same folder, if a Chromium is on PATH.
 #'
 #' @return the file, or `character()`.
 #' @noRd

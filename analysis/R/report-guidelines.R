@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Performance guidelines: is a collective slower than what may replace it?
+# Performance guidelines: checks whether a collective is slower than a possible replacement.
 
 #' Guidelines of the operations that were measured.
 #'
@@ -33,9 +33,10 @@ guidelines_of <- function(operations) {
 #' @param summary what [summarise_launches()] returned.
 #' @inheritParams compare_configurations
 #' @return as [compare_configurations()], with `operation` and `replacement` in place of `a` and
-#'   `b`, further `kind` (`mock-up`, `irregular`, `non-blocking`, or `monotony`, where the
-#'   replacement is the same operation with the next larger size) and `judgement`: `violated` (the
-#'   operation is slower), `held` (it is faster, or within a bound), `not settled` or `not tested`.
+#'   `b`, and two further columns. `kind`: `mock-up`, `irregular`, `non-blocking`, or `monotony`
+#'   (the replacement is the same operation with the next larger size). `judgement`: `violated`
+#'   (the operation is slower), `held` (it is faster, or within a bound), `not settled` or `not
+#'   tested`.
 #' @export
 judge_guidelines <- function(summary, delta = 0.03) {
   known <- guidelines_of(unique(summary$operation))
@@ -60,7 +61,7 @@ judge_guidelines <- function(summary, delta = 0.03) {
   found[]
 }
 
-# A message of one size against one of the next larger size, under the smaller one.
+# Compares a message with one of the next larger size; the row has the smaller size.
 monotony_of <- function(summary, delta) {
   rows <- keep_rows(summary, which(summary$bytes > 0 & !grepl("[.]|_as_", summary$operation)))
   sizes <- sort(unique(rows$bytes))
@@ -84,7 +85,7 @@ monotony_of <- function(summary, delta) {
   }
 }
 
-#' One sentence for each guideline and configuration of an MPI: how it was judged, by sizes.
+#' One sentence for each guideline and configuration of an MPI: its judgement by sizes.
 #' @noRd
 say_guidelines <- function(found) {
   by <- c("mpi", "transport", "placement", "hosts", "ranks", "operation", "replacement")
@@ -101,7 +102,7 @@ say_guidelines <- function(found) {
   )), by = by]$text
 }
 
-#' The counts of judgements, a row for each MPI, transport, placement and number of ranks.
+#' The counts of judgements, one row per MPI, transport, placement and number of ranks.
 #' @noRd
 table_judgements <- function(found) {
   by <- c("mpi", "transport", "placement", "hosts", "ranks", "kind")
@@ -116,7 +117,7 @@ table_judgements <- function(found) {
   out[]
 }
 
-#' The judged guidelines as readers want them.
+#' The judged guidelines as a table for readers.
 #' @noRd
 table_guidelines <- function(found) {
   shown <- found[order(factor(judgement, c("violated", "not settled", "not tested", "held")),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The history of a site: all its sessions as series, what changed when, and what else changed then.
+# The history of a site: all its sessions as series, their changes, and simultaneous other changes.
 
 #' Write the history of a site: page, figure, table, and files for other tools.
 #'
 #' @param results_dir as for [read_results()].
 #' @param out_dir folder: `history.html`, `history.csv` (every point, for readers),
-#'   `history.json` (series and changes, for dashboards), and `otava/` (a CSV a series group and
-#'   `otava.yaml`, which `otava analyze GROUP` of Apache Otava reads).
+#'   `history.json` (series and changes, for dashboards), and `otava/` (one CSV per series group
+#'   and `otava.yaml`, which `otava analyze GROUP` of Apache Otava reads).
 #' @param site its name.
 #' @return the changes ([history_changes()]), invisibly. Prints a sentence for each, and the page's
 #'   path last.
@@ -51,7 +51,7 @@ series_names <- function(points) {
   )))
 }
 
-#' A sentence for each change, those of one session and MPI together.
+#' A sentence for each change; changes of one session and MPI share a sentence.
 #' @noRd
 say_history <- function(changes, points) {
   count <- points[, .N, by = "series"]
@@ -86,11 +86,11 @@ say_history <- function(changes, points) {
   }, "")))
 }
 
-# So many series are drawn: those that changed most.
+# Maximum number of drawn series: the series with the largest changes.
 MOST_DRAWN <- 12L
 
-#' The series that are drawn, those that changed most first: their points with `panel` (name of the
-#' series) and `at` (number of the session).
+#' The drawn series, largest changes first: their points with `panel` (name of the series) and `at`
+#' (number of the session).
 #' @noRd
 drawn_series <- function(points, changes) {
   count <- points[, list(n = .N), by = "series"]
@@ -134,8 +134,8 @@ plot_history <- function(points, changes) {
   with_data(plot, points_table(rows))
 }
 
-#' What is left of the series when their steps are taken out: a trend or runs of one sign in it are
-#' drift or serial dependence, which the steps do not explain.
+#' Residuals of the series without their steps: a trend or long runs of one sign show drift or
+#' serial dependence, which the steps do not explain.
 #' @noRd
 plot_residuals <- function(points, changes) {
   rows <- drawn_series(points, changes)[order(series, session)]
@@ -160,13 +160,13 @@ plot_residuals <- function(points, changes) {
   with_data(plot, rows[, c("label", "session", "residual", "lag")])
 }
 
-# Correlation of neighbours; 0 where nothing varies.
+# Correlation of neighbours; 0 if nothing varies.
 lag_correlation <- function(x) {
   n <- length(x)
   if (n < 3L || stats::sd(x[-1L]) == 0 || stats::sd(x[-n]) == 0) 0 else stats::cor(x[-1L], x[-n])
 }
 
-#' Points as readers want them: a row a series and session.
+#' Points as a table for readers: one row per series and session.
 #' @noRd
 points_table <- function(points) {
   known <- intersect(names(MAY_CHANGE), names(points))
@@ -176,8 +176,8 @@ points_table <- function(points) {
   out[order(series, session)]
 }
 
-#' Series and changes as JSON: times in s, instants in UTC. Written by whole columns: a site has
-#' tens of thousands of series.
+#' Series and changes as JSON: times in s, instants in UTC. Columns are written at once, because a
+#' site has tens of thousands of series.
 #' @noRd
 history_json <- function(points, changes) {
   names <- series_names(points)
@@ -211,7 +211,7 @@ history_json <- function(points, changes) {
   )
 }
 
-#' Values of a column as JSON, each by itself; what is missing is null.
+#' Values of a column as JSON, one by one; a missing value is null.
 #' @noRd
 json_values <- function(values) {
   if (is.numeric(values)) {
@@ -225,7 +225,7 @@ json_values <- function(values) {
   unname(quoted[match(values, distinct)])
 }
 
-#' Files that Apache Otava reads: a CSV for each group of series with the same sessions, and the
+#' Files for Apache Otava: a CSV for each group of series with the same sessions, and the
 #' configuration that names them.
 #' @noRd
 write_otava <- function(points, folder) {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The index page of figures: the user's own first, then the exhibits, and for what is not drawn the
-# command that measures it.
+# The index page of figures: the user's own figures first, then the exhibits. Each exhibit that is
+# not drawn has the command that measures it.
 
-#' Write `index.html` beside the exhibits: contents, search, a card each with its class (what it
-#' was measured on) and number of launches, and what the others wait for.
+#' Write `index.html` into the folder of the exhibits: contents, search, and one card per exhibit
+#' with its class (the kind of network or machine) and number of launches, or with its missing
+#' data.
 #'
 #' @param coverage what [draw_all_exhibits()] returned.
 #' @param figures names of the study's own figures in `out_dir`.
@@ -54,8 +55,8 @@ title_of_study <- function(study) {
   if (study == "cotejo") "Exhibits of cotejo" else name_of_study(study)
 }
 
-#' The cards of a study; those of a published one are folded, below a line that says how many there
-#' are and how the others are measured. Figures come before tables.
+#' The cards of a study. Cards of a published study are folded, below a line with their number and
+#' with the way to measure the others. Figures come before tables.
 #' @noRd
 gallery_of_study <- function(part, out_dir) {
   tags <- htmltools::tags
@@ -109,7 +110,7 @@ gallery_of_study <- function(part, out_dir) {
   ), inside)
 }
 
-#' The figures of results as a reader wants them: times and differences before all others.
+#' The figures of results in the order for readers: times and differences before all others.
 #' @noRd
 first_figures <- function(figures) {
   kind <- match(sub("-.*", "", figures), c("difference", "latency", "bandwidth"), nomatch = 4L)
@@ -135,10 +136,10 @@ preview_of_table <- function(csv) {
 
 #' A card of the index page.
 #'
-#' @param image what it shows, HTML.
+#' @param image the shown image, HTML.
 #' @param facts short texts: name, class, launches.
-#' @param remark what it lacks.
-#' @param words further ones by which it is found.
+#' @param remark missing data of the exhibit.
+#' @param words additional words for the search.
 #' @noRd
 tile <- function(link, image, title, facts = character(), remark = "", words = "") {
   tags <- htmltools::tags

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What of the machine can turn a comparison round, and what disturbed the ranks.
+# Properties of the machine that may distort a comparison, and disturbances of the ranks.
 
 #' Traps that the launches found, the most frequent first.
 #'
 #' @param used launches.
-#' @return a row a trap and cure: `trap`, `cure`, `found` (by the first launch that did), `n`
-#'   launches that found it `of` those on machines of that name that looked for it.
+#' @return one row per trap and cure: `trap`, `cure`, `found` (by the first launch with the trap),
+#'   `n` launches with the trap, out of `of` launches that looked for traps.
 #' @noRd
 traps_found <- function(used) {
   texts <- used$traps[!is.na(used$traps)]
@@ -43,7 +43,7 @@ zero_times <- function(summary) {
   )
 }
 
-#' What disturbed the ranks of the launches: facts, by name.
+#' Disturbances of the ranks of the launches: facts, by name.
 #' @noRd
 disturbances <- function(used) {
   what <- c(

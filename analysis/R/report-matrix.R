@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a report opens with: one matrix of questions by classes of sizes, and three sentences.
+# The start of a report: one matrix of questions by classes of sizes, and three sentences.
 
-# Ends of the classes of sizes, and how they are said: see size_class().
+# Names of the classes of sizes for readers: see size_class().
 CLASS_TITLES <- c(
   small = "Small (to 4 KiB)", medium = "Medium (to 80 KiB)", large = "Large (above 80 KiB)"
 )
 
-#' Who is fastest, by question and class of sizes.
+#' The fastest libraries, by question and class of sizes.
 #'
-#' A question is an operation over a transport on a site; a cell counts its comparisons of all MPIs
-#' at each size of each placement, number of ranks and so on that was measured. An MPI wins where
-#' it is faster than every other ([fastest_of()]).
+#' A question is an operation over a transport on a site. A cell counts its comparisons of all MPIs
+#' at each measured size of each placement, number of ranks and so on. An MPI wins a comparison if
+#' it is faster than every other MPI ([fastest_of()]).
 #'
 #' @param comparison what [compare_configurations()] returned, `by = "mpi"`.
-#' @return data.table, a row a question, class and outcome: `site`, `simulated`, `operation`,
+#' @return data.table, one row per question, class and outcome: `site`, `simulated`, `operation`,
 #'   `transport`, `sizes` (class), `winner` (`""`: none), `candidates` (see [fastest_of()]),
-#'   `cells` (sizes of this outcome), `of` (all), `least`, `most` (factors by which the winner or
-#'   the best candidate is ahead of the next, or that are between the sides where there is
-#'   neither), `close` (cells in which all sides are within a bound), `bound` (the greatest of
-#'   them), `n` (launches, least).
+#'   `cells` (sizes of this outcome), `of` (all sizes), `n` (smallest number of launches). `least`,
+#'   `most`: factors by which the winner or the best candidate is ahead of the next library. If
+#'   there is neither, they are factors between the libraries. `close`: cells in which all
+#'   libraries are within a bound. `bound`: the greatest of these bounds.
 #' @noRd
 winners_by_class <- function(comparison) {
   strata <- strata_in(comparison)
@@ -45,13 +45,13 @@ winners_by_class <- function(comparison) {
   out[]
 }
 
-# Who can be the fastest, a vector a row: the winner, or else the candidates.
+# The libraries that can be the fastest, one vector per row: the winner, or else the candidates.
 foremost_of <- function(winner, candidates) {
   strsplit(fifelse(nzchar(winner), winner, candidates), ",", fixed = TRUE)
 }
 
-# How far the best of `first` is ahead of the next of the others: `ratio` is the time of `a` over
-# that of `b`, of all pairs. NA without one of both.
+# The lead of the best of `first` over the next library. `ratio` is the time of `a` over that of
+# `b`, for all pairs. NA if no pair has one of `first` and another library.
 lead_of <- function(first, a, b, ratio) {
   ours <- a %in% first
   theirs <- b %in% first
@@ -63,7 +63,7 @@ lead_of <- function(first, a, b, ratio) {
   min(vapply(split(behind, other), max, 0))
 }
 
-#' The matrix for readers: a row a question, a column a class of sizes.
+#' The matrix for readers: one row per question, one column per class of sizes.
 #' @noRd
 table_matrix <- function(winners) {
   question <- c("site", "simulated", "operation", "transport")
@@ -77,7 +77,7 @@ table_matrix <- function(winners) {
   )
   least <- said[, list(n = min(n)), by = question]
   wide <- least[wide, on = question]
-  # Foreign tools' benchmarks after our own.
+  # Benchmarks of other tools after cotejo's own.
   wide <- wide[order(startsWith(operation, "imb-"))]
   shown <- data.table(
     Question = sentence_case(
@@ -95,7 +95,7 @@ table_matrix <- function(winners) {
   shown[]
 }
 
-# Outcomes of a cell of the matrix: who wins where, by how much; `first`: their `title_first()`.
+# Outcomes of a cell of the matrix: winner, sizes and lead; `first` is their `title_first()`.
 say_outcomes <- function(rows, first) {
   count <- fifelse(
     rows$cells == rows$of, sprintf("all %d", rows$of), sprintf("%d of %d", rows$cells, rows$of)
@@ -111,7 +111,7 @@ say_outcomes <- function(rows, first) {
   )
 }
 
-# Who wins, or can be the fastest, in words; empty where all can.
+# The winner, or the possible winners, in words; empty if every library can be the fastest.
 title_first <- function(rows) {
   vapply(foremost_of(rows$winner, rows$candidates), function(names) {
     if (length(names) > 3L) return(sprintf("one of %d libraries", length(names)))
@@ -189,7 +189,7 @@ three_sentences <- function(comparison, winners, used) {
   c(overall, leading, sure)
 }
 
-# Which library is most often none of the candidates, and how often.
+# The library that is most often not among the candidates, and how often.
 say_behind <- function(comparison, winners) {
   rows <- winners[nzchar(candidates)]
   first <- foremost_of(rows$winner, rows$candidates)
@@ -210,10 +210,9 @@ in_series <- function(words, last = "and") {
   if (n < 2L) words else paste(toString(words[-n]), last, words[[n]])
 }
 
-#' Titles of strata that are all different: what else tells them apart is added where two would be
-#' the same.
+#' Unique titles of strata: equal titles get additional columns in which their strata differ.
 #'
-#' @param rows table, a row a stratum.
+#' @param rows table, one row per stratum.
 #' @return texts.
 #' @noRd
 unique_titles <- function(rows) {

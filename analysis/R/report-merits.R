@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Figures of merit of programs that are not ours, in their own units. Samples hold them as times
-# (docs/data.md), so that they are compared like all else; here they are turned back.
+# Figures of merit of programs that are not part of cotejo, in their own units. Samples contain
+# them as times (docs/data.md), so that they are compared like times. This file converts them back.
 
 MERIT_TIMES <- c(s = 1, ms = 1e-3, us = 1e-6, ns = 1e-9, min = 60, h = 3600)
-# Other figures of which less is better are so many seconds a unit in the samples.
+# Other figures for which less is better: seconds per unit in the samples.
 MERIT_LESS <- 1e-9
 
-#' Rows of a table that are no figures of merit, with its attributes.
+#' Rows of a table that are times, not figures of merit, with the attributes of the table.
 #' @noRd
 timed_only <- function(table) {
   if (is.null(table$figure_unit)) {
@@ -15,11 +15,12 @@ timed_only <- function(table) {
   keep_rows(table, which(is.na(table$figure_unit)))
 }
 
-#' A study with its figures of merit apart from its times.
+#' A study with its figures of merit separated from its times.
 #'
-#' @param study what [compare_results()] makes.
-#' @return `study` with `merits`: list of `medians` and `comparison`, the rows of those tables that
-#'   are figures of merit, which its own `medians`, `comparison` and `summary` are then without.
+#' @param study what [compare_results()] returned.
+#' @return `study` with `merits`: a list of `medians` and `comparison`, the rows of these tables
+#'   that are figures of merit. These rows are removed from its `medians`, `comparison` and
+#'   `summary`.
 #' @noRd
 with_merits <- function(study) {
   merits <- function(table) {
@@ -31,7 +32,7 @@ with_merits <- function(study) {
   study
 }
 
-#' The figure that a time stands for.
+#' The figure of merit that a time represents.
 #'
 #' @param time_s times of the samples, s.
 #' @param unit,better of the figure.
@@ -42,7 +43,7 @@ merit_of <- function(time_s, unit, better) {
   fifelse(better == "more", 1 / time_s, time_s / scale)
 }
 
-#' Medians of figures of merit as readers want them.
+#' Medians of figures of merit as a table for readers.
 #' @noRd
 table_merits <- function(medians) {
   value <- function(times) merit_of(times, medians$figure_unit, medians$figure_better)
@@ -62,8 +63,8 @@ table_merits <- function(medians) {
   out[]
 }
 
-# Ratio of figures, first over second, with its interval: of what is better the more there is the
-# reciprocal of the ratio of times.
+# Ratio of figures, first over second, with its interval. For figures where more is better, it is
+# the reciprocal of the ratio of times.
 merit_ratios <- function(comparison) {
   more <- comparison$figure_better == "more"
   list(
@@ -73,13 +74,13 @@ merit_ratios <- function(comparison) {
   )
 }
 
-# What a verdict on times is on figures: of a rate nobody says "faster".
+# Verdicts on times -> verdicts on figures: a rate is not called "faster".
 MERIT_WORDS <- c(
   faster = "better", slower = "worse", within = "within", `not settled` = "not settled",
   differ = "the sessions differ"
 )
 
-#' Ratios of figures of merit as readers want them.
+#' Ratios of figures of merit as a table for readers.
 #' @noRd
 table_merit_ratios <- function(comparison) {
   found <- merit_ratios(comparison)

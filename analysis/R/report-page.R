@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Pages: a template of paragraphs and R chunks (`inst/report/*.Rmd`) and what it knows -> one HTML
-# file that needs no other. Of Markdown it knows headings, paragraphs and `code`, which is all that
-# the templates use; text from data is escaped, so that no sign in it is taken for markup.
+# Turns a template of paragraphs and R chunks (`inst/report/*.Rmd`) and its values into a page: one
+# self-contained HTML file. The supported Markdown is what the templates use: headings, paragraphs
+# and `code`. Text from data is escaped, so that no character in it becomes markup.
 
 #' Write a page from a template.
 #'
-#' @param template file, or the name of one of `inst/report` without ending.
-#' @param values what it knows, by name.
+#' @param template file, or the name of a template in `inst/report` without ending.
+#' @param values for the template, by name.
 #' @param out_file the HTML file; its folder is made when needed.
 #' @param plots by name, as [save_plots()] takes them; drawn to the folder `figures` beside the
-#'   page, which shows them by `embed_plot(NAME)` and knows their names as `figures`.
-#' @param ... how much each plot is, `work` of [save_plots()].
+#'   page, which shows them by `embed_plot(NAME)` and has their names as `figures`.
+#' @param ... the cost of each plot, `work` of [save_plots()].
 #' @param finish function of the body's HTML.
 #' @noRd
 render_page <- function(template, values, out_file, plots = list(), ..., finish = identity) {
@@ -41,7 +41,8 @@ write_page <- function(title, body, out_file, styles = "report.css", contents = 
   titled <- with_contents(body)
   body <- titled$body
   if (contents) {
-    # The first screen is the answer's: the contents come where the template says so, or first.
+    # The first screen shows the answer: the contents come where the template places them, or
+    # first.
     place <- match(CONTENTS, body, nomatch = 0L)
     if (place) {
       body[[place]] <- paste(titled$contents, collapse = "")
@@ -76,10 +77,10 @@ scripts_of <- function(body) {
   )
 }
 
-# Where a template wants the list of sections.
+# The mark in a template that is replaced by the list of sections.
 CONTENTS <- "<!-- contents -->"
 
-#' A style or script of the pages, to stand in one.
+#' The text of a style or script, for inclusion in a page.
 #' @noRd
 report_part <- function(name) {
   paste(readLines(report_file(name), encoding = "UTF-8", warn = FALSE), collapse = "\n")
@@ -101,7 +102,7 @@ template_parts <- function(lines) {
   fence <- startsWith(lines, "```")
   opens <- fence & cumsum(fence) %% 2L == 1L
   inside <- fence | cumsum(fence) %% 2L == 1L
-  # A chunk, a heading, or lines of text up to a blank one.
+  # A part is a chunk, a heading, or lines of text up to a blank line.
   alone <- inside | startsWith(lines, "#")
   begins <- opens | !inside & (lines == "" | alone | c(TRUE, alone)[seq_along(lines)])
   body <- lapply(unname(split(lines, cumsum(begins))), function(text) {
@@ -119,8 +120,8 @@ template_parts <- function(lines) {
 
 #' The HTML of the parts of a template.
 #'
-#' Chunks with the option `apart` need the first chunk alone, and no other part needs them: they
-#' are rendered in processes of their own, all other parts together in one.
+#' Chunks with the option `apart` need only the first chunk, and no other part needs them. They are
+#' rendered in processes of their own, all other parts together in one process.
 #' @noRd
 render_parts <- function(parts, values) {
   render <- function(part) {
@@ -141,7 +142,7 @@ render_parts <- function(parts, values) {
 # The options of a chunk, such as `include = FALSE`, not evaluated.
 options_of <- function(chunk) parse(text = sprintf("list(%s)", chunk$options))[[1L]]
 
-#' Evaluate a chunk: what its expressions return visibly is shown, as in R's console.
+#' Evaluate a chunk: visible results of its expressions are shown, as in R's console.
 #' @noRd
 run_chunk <- function(chunk, values) {
   options <- eval(options_of(chunk), values)
@@ -155,8 +156,8 @@ run_chunk <- function(chunk, values) {
   unlist(shown)
 }
 
-#' The HTML of what a chunk shows, in pieces. Megabytes of figures and tables, which are HTML
-#' already, are not written again: neither alone, nor in a list, as [fold()] gives them.
+#' The HTML of the results of a chunk, in pieces. Megabytes of figures and tables, which are HTML
+#' already, are not written again: neither alone, nor in a list, as [fold()] returns them.
 #' @noRd
 html_text <- function(value) {
   if (is_html(value)) {
@@ -198,7 +199,7 @@ inline <- function(text, values) {
 
 #' Give headings names to link to, and list the sections.
 #'
-#' Cut at the headings: to match them in pages of many megabytes takes seconds.
+#' Only the headings are matched: matching complete pages of many megabytes takes seconds.
 #' @param body texts of HTML.
 #' @return list: `contents` (a list of links, folded), `body`.
 #' @noRd
@@ -233,10 +234,10 @@ with_contents <- function(body) {
   )
 }
 
-# Bytes of figures that a page holds itself; a page of more loads each when it is shown.
+# Maximum bytes of figures inside a page; a larger page loads each figure when it is shown.
 MOST_EMBEDDED <- 2e6
 
-#' A figure of a page: inside of it, or loaded from its file when it comes into view.
+#' A figure of a page: inside the page, or loaded from its file when it comes into view.
 #'
 #' @param file the SVG, `name` its path from the page.
 #' @param caption HTML.
@@ -256,7 +257,7 @@ embed_svg <- function(file, alt, caption, name = NULL) {
 
 #' A figure with links to its files.
 #'
-#' @param top way from the page to the folder that has `figures`; `NULL`: it is the page's own.
+#' @param top path from the page to the folder that has `figures`; `NULL`: the page's own folder.
 #' @noRd
 embed_plot <- function(labels, svg, embedded = TRUE, top = NULL) {
   name <- paste(c(top, "figures", basename(svg)), collapse = "/")
@@ -268,7 +269,7 @@ embed_plot <- function(labels, svg, embedded = TRUE, top = NULL) {
   )
 }
 
-#' What is only for those who look for it: a list of its pieces of HTML.
+#' Folded details, closed at first: a list of its pieces of HTML.
 #' @noRd
 fold <- function(title, ...) {
   inside <- c(
@@ -286,7 +287,7 @@ bullets <- function(texts) {
 
 #' An HTML table; text columns to the left, numbers to the right.
 #'
-#' The text is put together by columns: a tag object a cell takes minutes for what a report holds.
+#' The text is built by columns: one tag object per cell takes minutes for the tables of a report.
 #' @param html named list: columns whose cells are HTML already.
 #' @noRd
 html_table <- function(table, caption, right = character(), html = list()) {
@@ -300,7 +301,7 @@ html_table <- function(table, caption, right = character(), html = list()) {
 # Rows of a table that a page shows unfolded.
 MOST_ROWS_SHOWN <- 30L
 
-#' A table, folded where it is long.
+#' A table, folded if it is long.
 #'
 #' @param caption its first sentence is the title of the fold.
 #' @noRd
@@ -317,7 +318,7 @@ fold_long <- function(table, caption, ...) {
 html_cells <- function(table, right) {
   side <- fifelse(names(table) %in% right, "num", "text")
   Map(function(values, side) {
-    # Most values of a column are there again and again.
+    # Most values of a column occur many times.
     few <- unique(values)
     html_cell("td", few, side)[match(values, few)]
   }, as.list(table), side)
@@ -325,7 +326,7 @@ html_cells <- function(table, right) {
 
 html_cell <- function(tag, values, side) {
   values <- as.character(values)
-  # Only what is long may be broken.
+  # Only long texts may be broken.
   long <- fifelse(nchar(values) > 40L & !is.na(values), " long", "")
   paste0("<", tag, " class=\"", side, long, "\">", htmlEscape(values), "</", tag, ">")
 }
@@ -343,7 +344,7 @@ join_cells_of_table <- function(cells, caption, right) {
   ), collapse = "\n"))
 }
 
-#' What the script of the pages searches by: cards, sections and rows of tables.
+#' The search box of the pages: it searches cards, sections and rows of tables.
 #' @noRd
 search_box <- function(hint) {
   htmltools::div(

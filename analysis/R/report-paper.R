@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The paper: what its text asks for, computed.
+# The paper: computes the values that its text uses.
 
 #' Write the paper.
 #'
@@ -56,7 +56,7 @@ write_paper_of <- function(study, source, out_file, session, published) {
   )
 }
 
-#' The CSV files of the exhibits that the paper shows, beside its other data.
+#' The CSV files of the exhibits that the paper shows, in the folder of its other data.
 #' @noRd
 copy_exhibit_data <- function(given, out_dir) {
   shown <- figures_of_paper(given$coverage)
@@ -90,8 +90,8 @@ SHORT_STUDIES <- c(
   finisterrae = "the Finis Terrae study (2009)", tinetti = "Tinetti and Barbieri"
 )
 
-#' A published exhibit in words, such as "figure 4.1 of Stival (2006)"; one without a number is
-#' part of the text.
+#' A published exhibit in words, such as "figure 4.1 of Stival (2006)"; an exhibit without a number
+#' is part of the text.
 #' @noRd
 printed_exhibit <- function(study, exhibit) {
   kinds <- c(fig = "figure", tab = "table")
@@ -106,7 +106,7 @@ printed_exhibit <- function(study, exhibit) {
 
 paper_studies <- function() paste0(STUDIES, " [@", names(STUDIES), "]", collapse = "; ")
 
-#' Where launches ran: a row a site, however many networks were emulated there.
+#' The machines of the launches: one row per site, however many networks were emulated there.
 #' @noRd
 paper_sites <- function(used) {
   list_of <- function(values) toString(distinct_sorted(values))
@@ -131,7 +131,7 @@ authors_of <- function(file) {
   }, "")
 }
 
-#' When the data were measured, and with which version.
+#' The days on which the data were measured, and the version of cotejo.
 #' @noRd
 paper_made <- function(study) {
   days <- unique(substr(range(study$used$started), 1L, 10L))
@@ -208,7 +208,7 @@ fact_of_libraries <- function(used) {
 
 COVERAGE_COMMAND <- "make figures DATA=reference"
 
-#' How many comparisons have one of some verdicts.
+#' The number of comparisons with one of some verdicts.
 #' @noRd
 fact_of_verdicts <- function(counts, verdicts) {
   fact(
@@ -217,9 +217,9 @@ fact_of_verdicts <- function(counts, verdicts) {
   )
 }
 
-#' How many conclusions of the studies have a verdict.
+#' The number of conclusions of the studies with a verdict.
 #'
-#' @param claims what [judge_claims()] returned, of all studies or of one.
+#' @param claims what [judge_claims()] returned, of all studies or of one study.
 #' @noRd
 fact_of_claims <- function(claims, wanted = NULL) {
   one <- unique(claims$study)
@@ -250,7 +250,7 @@ paper_versions <- function(used) {
   )
 }
 
-# What each study asked, and of which machine.
+# The question of each study, and its machine.
 ASKED <- c(
   stival = paste(
     "Stival compared Open MPI over TCP, over LLC and with a progress thread, and MPICH2, on 12",
@@ -276,7 +276,7 @@ ASKED <- c(
 
 asked_by_study <- function(study) if (study %in% names(ASKED)) ASKED[[study]]
 
-#' What the verdicts on conclusions mean together.
+#' The verdicts on conclusions taken together, in words.
 #' @noRd
 paper_discussion <- function(claims) {
   share <- vapply(split(claims, by = "study", sorted = FALSE), function(part) {
@@ -312,7 +312,7 @@ paper_discussion <- function(claims) {
 
 range_in_words <- function(values) paste(unique(range(values)), collapse = " to ")
 
-# What is no real hardware, by kinds: the launches themselves say which.
+# The kinds of hardware that are not real, with their numbers of networks; from the launches.
 grounds_in_words <- function(labels) {
   labels <- unique(labels[nzchar(labels)])
   count <- table(factor(ground_of(labels), GROUNDS))[-1L]
@@ -320,8 +320,8 @@ grounds_in_words <- function(labels) {
   toString(sprintf("%d %s", as.integer(count), names(count)))
 }
 
-#' Who is fastest over each transport of a site, over all operations: what each of them gives is in
-#' the report.
+#' The fastest libraries over each transport of a site, over all operations. The report has the
+#' results of each operation.
 #'
 #' @param winners what [winners_by_class()] returned.
 #' @noRd
@@ -337,7 +337,7 @@ over_operations <- function(winners) {
   rows[]
 }
 
-#' How far sessions drifted, in a sentence or two; each session is in the report.
+#' The drift of sessions, in a sentence or two; the report lists each session.
 #'
 #' @param drift what [drift_of_blocks()] returned.
 #' @noRd
@@ -364,8 +364,8 @@ say_drift <- function(drift) {
   )
 }
 
-#' The exhibits of a study that the paper shows, three at most: drawn in full before in part, then
-#' measured before emulated before simulated, then those from more launches of each configuration.
+#' The exhibits of a study that the paper shows, at most three. Completely drawn exhibits come
+#' first, then measured before emulated before simulated ones, then those with more launches.
 #' @noRd
 paper_figures <- function(part) {
   shown <- part[is_drawn(part$state) & part$kind == "figure" & part$study != "cotejo"]
@@ -374,13 +374,13 @@ paper_figures <- function(part) {
   lapply(seq_len(min(3L, nrow(shown))), function(i) shown[i])
 }
 
-#' Those of all studies.
+#' The exhibits of all studies that the paper shows.
 #' @noRd
 figures_of_paper <- function(coverage) {
   rbindlist(unlist(lapply(split(coverage, by = "study"), paper_figures), recursive = FALSE))
 }
 
-#' An exhibit with its SVG inside.
+#' An exhibit with its SVG inside the page.
 #' @noRd
 embed_exhibit <- function(row, folder) {
   embed_svg(
@@ -396,7 +396,7 @@ embed_exhibit <- function(row, folder) {
   )
 }
 
-#' Threats to validity that these data have, a sentence each.
+#' Threats to validity that apply to these data, one sentence per threat.
 #' @noRd
 paper_threats <- function(study) {
   used <- study$used

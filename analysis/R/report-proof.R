@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The page of the proof: what was to be shown, what was shown, with figures.
+# The page of the proof: the goals, the results, and figures.
 
 #' Write the page of the proof.
 #'
 #' @param results_dir launches of the proof (`make proof` measures them).
 #' @param out_file the HTML file; its folder is made when needed.
 #' @param repeats simulated studies of each kind for the coverage.
-#' @return the table of goals, invisibly: `goal`, `shown` (which says why where one cannot be
-#'   judged), `met`, `why` (not, by a control).
-#'   Prints progress, and the path last. An error when no launch is usable.
+#' @return the table of goals, invisibly: `goal`, `shown` (which gives the reason if a goal cannot
+#'   be judged), `met`, `why` (the reason for a missed goal, by a control).
+#'   Prints progress, and the path last. An error if no launch is usable.
 #' @export
 write_proof <- function(results_dir, out_file, repeats = 1000L) {
   from <- list("proof", dataset = sum_of_dataset(results_dir), repeats, basename(out_file))
@@ -52,7 +52,7 @@ prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
       "no launch of the proof that is newer than its criteria (%s)", criteria$frozen
     ), "measure some: make proof")
   }
-  # Read here for the account only: no comparison sees it.
+  # The names are read for counting only: no comparison uses them.
   names <- planted_names(unique(summary, by = "key"))
   proof <- list(
     launches = uniqueN(summary$key), sessions = sort(unique(summary$session)),
@@ -60,7 +60,7 @@ prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
     blocks = summary[, list(n = uniqueN(launch)), by = c("site", "session", "test")]
   )
   message("comparing and simulating")
-  # What takes longest comes first, so that at the end no process waits long for another.
+  # The longest tasks come first, so that at the end no process waits long for another.
   done <- do_all(c(
     list(
       coverage = \() prove_coverage(repeats = repeats),
@@ -78,7 +78,7 @@ prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
   proof
 }
 
-#' Launches with nothing planted, under one name, for the comparison of MPIs.
+#' Launches without an injected slowdown, under one name, for the comparison of MPIs.
 #' @noRd
 under_one_name <- function(summary, names) {
   first <- names[plant == NO_PLANT, list(parameter_alias = min(parameter_alias)),
@@ -87,8 +87,8 @@ under_one_name <- function(summary, names) {
   renamed(summary[first, on = base::names(first), nomatch = NULL], "nothing planted")
 }
 
-#' What was planted in place of the names, which each session draws anew; of several names with the
-#' same the first.
+#' Replaces the names, which each session draws anew, by the injected slowdown. If several
+#' names have the same slowdown, the first name is used.
 #' @noRd
 true_names <- function(summary, names) {
   first <- names[, list(parameter_alias = min(parameter_alias)),
@@ -104,7 +104,7 @@ renamed <- function(out, names) {
   out[]
 }
 
-#' Power by plant and size, and the variation of the blocks.
+#' Power by injected slowdown and size, and the variation of the blocks.
 #' @noRd
 power_table <- function(trials) {
   if (!NROW(trials)) {
@@ -129,7 +129,7 @@ plot_proof <- function(proof) {
   )
 }
 
-#' False alarms by design, against the level.
+#' False alarms by design, compared with the level.
 #' @noRd
 plot_alarms <- function(proof) {
   most <- proof_criteria()$false_alarms$at_most
@@ -165,9 +165,9 @@ plot_alarms <- function(proof) {
     ggplot2::scale_y_continuous("called different (% of families)", limits = c(0, NA))
 }
 
-#' Rates in % with their intervals, by series: what the figures of the proof share.
+#' Rates in % with their intervals, by series: the common part of the figures of the proof.
 #'
-#' @param shown what the figure is of; its data.
+#' @param shown the data of the figure.
 #' @param x,series values of its rows.
 #' @param columns of rate and interval.
 #' @param ... layers below the points.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Questions that were asked of a machine and are kept with their launches: a packed dataset each,
-# in data/reference/questions, whose report is made anew by the function that made the first.
+# Questions about a machine, stored with their launches: packed datasets in
+# data/reference/questions. The report of each question is written by the same function as the
+# original report.
 
-#' Write the report of every question that a dataset keeps.
+#' Write the report of every question that is stored in a dataset.
 #'
 #' @param results_dir a dataset with a folder `questions`, in which each folder is a packed dataset
 #'   of its own: a search over releases, one binary of the standard ABI, a history (as many
@@ -10,7 +11,7 @@
 #' @param out_dir folder; each question's report goes into a folder of its name in it.
 #' @param published as for [write_report()].
 #' @return the reports' files, by question. Prints what each report prints. An error of class
-#'   `cotejo_bad_data` where no question is kept.
+#'   `cotejo_bad_data` if no question is stored.
 #' @noRd
 write_questions <- function(results_dir, out_dir, published = NULL) {
   folders <- list.dirs(file.path(results_dir, "questions"), recursive = FALSE)
@@ -33,10 +34,10 @@ write_questions <- function(results_dir, out_dir, published = NULL) {
   }, "")
 }
 
-# The site of a packed dataset of one: the folder of its archives.
+# The site of a packed dataset with one site: the folder of its archives.
 site_of_dataset <- function(dir) list.dirs(dir, full.names = FALSE, recursive = FALSE)[[1L]]
 
-#' Which report answers the question of a dataset: `releases`, `abi`, `history` or `report`.
+#' The report that answers the question of a dataset: `releases`, `abi`, `history` or `report`.
 #' @noRd
 kind_of_question <- function(dir) {
   folder <- unpack_dataset(dir)

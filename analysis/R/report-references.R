@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the paper cites: entries as BibTeX has them, their list, and the links to it.
+# The references of the paper: entries as in BibTeX, their list, and the links to it.
 
 REFERENCES <- c(
   utils::bibentry(
@@ -67,7 +67,7 @@ REFERENCES <- c(
 
 keys_of_references <- function() vapply(unclass(REFERENCES), attr, "", which = "key")
 
-#' The numbered list of what is cited, to which [link_citations()] leads.
+#' The numbered list of cited references, to which [link_citations()] links.
 #' @noRd
 list_of_references <- function() {
   local_utf8()
@@ -77,7 +77,7 @@ list_of_references <- function() {
   htmltools::HTML(paste0("<ol>", paste(items, collapse = "\n"), "</ol>"))
 }
 
-#' Replace each citation, `[@KEY]`, by the number of its reference and a link to that.
+#' Replace each citation, `[@KEY]`, by the number of its reference with a link.
 #'
 #' @param body lines of HTML.
 #' @noRd

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The report of a search over releases: what changed at which, fit to be sent to who wrote it.
+# The report of a search over releases: all changes with their releases, for the library's authors.
 
 #' Write the report of a search over the releases of an MPI.
 #'
-#' @param dir folder of the session, `results/SITE/SESSION`; or results or a packed dataset, of
-#'   which the newest session that searched releases is taken.
+#' @param dir folder of the session, `results/SITE/SESSION`; or results or a packed dataset, whose
+#'   newest session with a search over releases is used.
 #' @param out_file the HTML file; `releases.csv` (all boundaries) and the figure go beside it.
-#' @return what [find_changes()] returned, invisibly. Prints a sentence for each change that is
-#'   named, and the path last.
+#' @return what [find_changes()] returned, invisibly. Prints a sentence for each named change, and
+#'   the path last.
 #' @noRd
 write_releases <- function(dir, out_file) {
   session_dir <- utils::tail(sessions_of_releases(unpack_dataset(dir)), 1L)
@@ -24,7 +24,7 @@ write_releases <- function(dir, out_file) {
     values <- list(
       changes = changes, said = said, levels = levels, summary = summary, audit = plans$audit,
       launches = uniqueN(summary$key),
-      # Of a dataset its own name: the page is kept with it, and read elsewhere.
+      # For a dataset, only its name: the page is kept with the dataset and read elsewhere.
       place = if (session_dir == dir) {
         dir
       } else {
@@ -41,7 +41,7 @@ write_releases <- function(dir, out_file) {
   invisible(changes)
 }
 
-#' Folders of the sessions that searched releases, oldest first; `dir` is one, or has them in it.
+#' Folders of the sessions that searched releases, oldest first; `dir` is one, or contains them.
 #' @noRd
 sessions_of_releases <- function(dir) {
   plans <- session_files(dir, "^session[.]json$")
@@ -59,7 +59,7 @@ session_name <- function(session_dir) {
   file.path(basename(dirname(session_dir)), basename(session_dir))
 }
 
-# Releases that a session searched, oldest first.
+# Releases in which a session searched, oldest first.
 releases_of <- function(session_dir) {
   file <- file.path(session_dir, "session.json")
   plan <- parse_json_file(file)
@@ -71,7 +71,7 @@ releases_of <- function(session_dir) {
   releases
 }
 
-#' A sentence for each curve and boundary where it changed, or one that says that none did.
+#' A sentence for each curve and boundary with a change, or one sentence that nothing changed.
 #' @noRd
 say_changes <- function(changes) {
   named <- changes[changes$named]
@@ -111,7 +111,7 @@ say_changes <- function(changes) {
 
 format_probability <- function(p) ifelse(p > 0.999, "over 0.999", sprintf("%.3f", p))
 
-#' The words with which all of some titles begin.
+#' The words at the beginning of all titles.
 #' @noRd
 shared_words <- function(titles) {
   Reduce(function(a, b) {
@@ -130,7 +130,7 @@ without_words <- function(texts, n) {
 # A factor whose levels are its values in the order in which `at` has them.
 factor_by <- function(values, at) factor(values, unique(values[at]))
 
-#' Times of the releases over those of the first one, by block.
+#' Times of the releases over those of the first release, by block.
 #' @noRd
 plot_releases <- function(summary, levels) {
   rows <- summary[summary$mpi %in% levels]
@@ -171,7 +171,7 @@ plot_releases <- function(summary, levels) {
   with_data(plot, points[, c("panel", "bytes", "mpi", "session", "launch", "y"), with = FALSE])
 }
 
-#' What differs between the builds of the releases on either side of a change.
+#' The differences between the builds of the releases before and after a change.
 #' @noRd
 builds_around <- function(audit, changes) {
   pairs <- unique(changes[changes$named, c("before", "after"), with = FALSE])

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The sections of a report, one for each question: the difference plot, the answer in words, the
-# warnings, the times, and the tables. A large report has a page for each.
+# The sections of a report, one per question: the difference plot, the answer in words, the
+# warnings, the times, and the tables. In a large report each question has a page of its own.
 
-# Rows of medians and comparisons whose tables fit the report itself.
+# Maximum rows of medians and comparisons whose tables are inside the report.
 MOST_ROWS_INSIDE <- 3000L
-# Answers that a section shows unfolded.
+# Number of answers that a section shows unfolded.
 MOST_ANSWERS <- 4L
 
-#' The questions of a study: an experiment each, or an operation of an experiment with many.
+#' The questions of a study: one per experiment, or per operation of an experiment with many.
 #'
 #' @return data.table `experiment`, `operation` (`NA`: all), `slug` (of its files), `title`.
 #' @noRd
@@ -19,15 +19,15 @@ questions_of <- function(study) {
   rows <- unique(rows)
   rows[, slug := slug_of_question(experiment, operation)]
   rows[, title := title_of_question(experiment, operation)]
-  # Several experiments may have one operation.
+  # Several experiments may have the same operation.
   rows[title %in% title[duplicated(title)], title := sprintf("%s (%s)", title, experiment)]
-  # What most programs depend on comes first; other tools' benchmarks follow our own.
+  # The most common operations come first; other tools' benchmarks follow cotejo's own.
   rows[order(experiment == "imb", match(
     fcoalesce(operation, experiment), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L
   ))]
 }
 
-#' A question in words: its operation where it has one, with the experiment that is not plain.
+#' A question in words: its operation, if any, with the experiment unless this is plain.
 #' @noRd
 title_of_question <- function(experiment, operation) {
   named <- fcoalesce(
@@ -71,11 +71,11 @@ question_pages <- function(study) {
   if (has_pages(study)) file.path("questions", paste0(questions_of(study)$slug, ".html"))
 }
 
-#' What a report says of its questions: a section each, or a row each, with a link to the page that
-#' has the section, where the tables do not fit one page.
+#' The questions of a report: a section for each, or, if the tables do not fit one page, a row for
+#' each with a link to the page of its section.
 #'
-#' @param figures names of the figures that were drawn; `embed_plot` shows one, on a page of
-#'   the folder that it is given.
+#' @param figures names of the drawn figures; `embed_plot` shows one, on a page of the folder that
+#'   it is given.
 #' @param out_file the report.
 #' @noRd
 question_sections <- function(study, figures, embed_plot, out_file) {
@@ -176,8 +176,8 @@ section_of_question <- function(study, plots) {
   )
 }
 
-#' What a reader of one question must know: pairs that differ in more than the library, launches
-#' that stand out.
+#' Warnings for a reader of one question: pairs that differ in more than the library, and outlying
+#' launches.
 #' @noRd
 warnings_of_question <- function(study) {
   out <- uniqueN(study$flags$outlying$key)
@@ -213,14 +213,14 @@ warnings_of_question <- function(study) {
   )
 }
 
-# What other times of a launch say, by their names in `LAUNCH_TIMES`.
+# Meaning of the other times of a launch, by their names in `LAUNCH_TIMES`.
 TIMES_IN_WORDS <- c(
   p95 = "95th percentile: slow calls", p99 = "99th percentile: the slowest calls",
   minimum = "minimum: the fastest call",
   `undisturbed time` = "10th percentile (best case): other work on the machine hardly reaches it"
 )
 
-#' How verdicts by other times of the launches agree with those by the median.
+#' Agreement of the verdicts by other times of the launches with those by the median.
 #' @noRd
 other_times <- function(study) {
   rows <- lapply(names(TIMES_IN_WORDS), function(time) {

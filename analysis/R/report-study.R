@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The report: one self-contained HTML file, and its figures as files beside it.
+# The report: one self-contained HTML file, and its figures as files in the same folder.
 
 #' Write the report of a folder of results.
 #'
 #' @param results_dir as for [read_results()].
 #' @param out_file the HTML file; its folder is made when needed. The figures go to the folder
-#'   `figures` beside it, as [draw_figures()] draws them, the exhibits that the results have data
-#'   for to `exhibits`, as [draw_exhibits()] does.
+#'   `figures` beside it, as [draw_figures()] draws them. The exhibits for which the results have
+#'   data go to `exhibits`, as [draw_exhibits()] draws them.
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta smallest relative difference of interest (margin of equivalence).
 #' @param published folder of the printed numbers, see [draw_exhibits()].
-#' @return `out_file`, invisibly. Prints progress, the answers, and the path last; the answers are
-#'   in `answers.json` beside the report, too. An error when no launch is usable; then nothing is
-#'   written.
+#' @return `out_file`, invisibly. Prints progress, the answers, and the path last. The answers are
+#'   also written to `answers.json` beside the report. An error if no launch is usable; nothing is
+#'   written then.
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
                          published = NULL) {
@@ -52,13 +52,13 @@ write_study <- function(study, out_file, session, published) {
   )
 }
 
-# The answers of a report, beside it.
+# The file of the answers, beside the report.
 ANSWERS <- "answers.json"
 
 #' The files of a page with figures and exhibits.
 #'
 #' @param written list: `page` and `answers` (file names), `figures` (names), `coverage` (of its
-#'   exhibits), and `exhibits`, whether these are beside it.
+#'   exhibits), and `exhibits`, whether the exhibits are beside it.
 #' @noRd
 page_files <- function(written) {
   exhibits <- exhibit_files(written$coverage)
@@ -70,8 +70,8 @@ page_files <- function(written) {
   }
 }
 
-#' How each configuration was launched: one of its command lines, and what the library said of
-#' its transport.
+#' The launch of each configuration: one of its command lines, and the library's own report of its
+#' transport.
 #' @noRd
 launching_table <- function(used) {
   first <- unique(used[order(started)], by = c("test", "mpi", "transport", "placement"))
@@ -82,7 +82,7 @@ launching_table <- function(used) {
   shown[]
 }
 
-#' A warning that lists pairs of [differing_pairs()] and how they differ; nothing without any.
+#' A warning that lists pairs of [differing_pairs()] and their differences; `NULL` without pairs.
 #' @noRd
 words_of_pairs <- function(pairs, heading) {
   if (nrow(pairs)) {
@@ -93,7 +93,7 @@ words_of_pairs <- function(pairs, heading) {
   }
 }
 
-#' What was measured, with what: a row a fact.
+#' The measured configurations and the environment: one row per fact.
 #' @noRd
 provenance_table <- function(study) {
   used <- study$used
@@ -142,7 +142,7 @@ machine_line <- function(used) {
   libraries <- libraries[used_library(library)]
   number <- regmatches(libraries$library, regexpr("[0-9]+([.][0-9]+)+|$", libraries$library))
   titles <- title_of(libraries$mpi)
-  # The title of a second version of a library has its number.
+  # The title of a second version of a library contains its number.
   number[endsWith(titles, number)] <- ""
   days <- unique(substr(range(used$started), 1L, 10L))
   sites <- distinct(used$site)
@@ -155,18 +155,19 @@ machine_line <- function(used) {
   )
 }
 
-# Questions that the map of the first screen shows; the table below it has all.
+# Number of questions on the map of the first screen; the table below it has all questions.
 MOST_QUESTIONS <- 10L
 
 MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
 
-#' The map of winners: a row a question, a column a class of message sizes. The colour is that of
-#' the library that wins most sizes, deeper the further it is ahead; words say the same. Where
-#' none does, those that can be the fastest at most of these sizes are named, without a colour.
+#' The map of winners: one row per question, one column per class of message sizes. The colour is
+#' that of the library that wins most sizes, and deeper if the lead is larger; the text says the
+#' same. Without a winner, the cell names the libraries that can be the fastest at most of its
+#' sizes and has no colour.
 #'
 #' @param winners what [winners_by_class()] returned.
-#' @param mpis all libraries of the study: their colours are shared out among these.
-#' @return HTML, or `NULL` without any.
+#' @param mpis all libraries of the study: the colours are assigned to these.
+#' @return HTML, or `NULL` without winners.
 #' @noRd
 winner_map <- function(winners, mpis = unique(winners$winner)) {
   if (!nrow(winners)) {
@@ -177,7 +178,7 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
   cells <- copy(winners)
   set(cells, j = "first", value = title_first(cells))
   set(cells, j = "text", value = say_outcomes(cells, cells$first))
-  # All sizes without a winner count together, and then each set of candidates.
+  # All sizes without a winner count together, then each set of candidates.
   cells[, together := sum(cells), by = c(question, "sizes", "winner")]
   setorderv(
     cells, c(question, "sizes", "together", "winner", "cells", "candidates"),
@@ -189,7 +190,7 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
     text = paste(text, collapse = "; ")
   ), by = c(question, "sizes")]
   rows <- unique(best[, question, with = FALSE])
-  # What most programs depend on comes first.
+  # The most common operations come first.
   rows <- rows[order(
     nzchar(simulated), startsWith(operation, "imb-"),
     match(base_of(operation), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L)
@@ -232,7 +233,7 @@ cell_of_map <- function(cell, colours) {
   )
 }
 
-# A colour on white, so much of it: black text stays readable on it.
+# A colour mixed with white by a share: black text stays readable on it.
 mixed_colour <- function(colour, share) {
   parts <- 255 - share * (255 - grDevices::col2rgb(colour)[, 1L])
   sprintf("#%02X%02X%02X", round(parts[[1L]]), round(parts[[2L]]), round(parts[[3L]]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tables for readers: data.tables of texts, and their HTML.
 
-#' Medians of configurations in a row a size, a column an MPI.
+#' Medians of configurations, one row per size, one column per MPI.
 #'
 #' @param medians what [summarise_configurations()] returned.
 #' @return data.table of texts: site, experiment, operation, transport, placement, settings,
@@ -32,21 +32,21 @@ table_medians <- function(medians) {
   }
   mpis <- lapply(by_mpi, function(wide) setdiff(names(wide), rows))
   wide <- cbind(by_mpi[[1L]], by_mpi[[2L]][, mpis[[2L]], with = FALSE])
-  # Each algorithm beside the time of its MPI.
+  # The algorithm of each MPI stands next to its time.
   setcolorder(wide, c(rows, rbind(mpis[[1L]], mpis[[2L]])))
   wide[]
 }
 
-#' A table in parts, one a stratum, each as HTML with a heading of its own; other tools' benchmarks
-#' after our own.
+#' A table in parts, one per stratum, each as HTML with its own heading; other tools' benchmarks
+#' after cotejo's own.
 #'
-#' @param table what tells rows apart: its columns of strata.
-#' @param cells what is shown of each row: texts, made for all rows at once.
+#' @param table with the columns of strata that distinguish the rows.
+#' @param cells the shown texts of each row, made for all rows at once.
 #' @param caption function of a heading and of numbers of rows.
-#' @param left columns of `cells` that are texts; the others stand to the right, and all that tell
-#'   rows of a part apart.
-#' @param by columns of which each part has one value.
-#' @return list, one element a part: `title`, `html`.
+#' @param left columns of `cells` that are texts, aligned left. The others are aligned right, and
+#'   so are the columns that distinguish the rows of a part.
+#' @param by columns with one value in each part.
+#' @return list, one element per part: `title`, `html`.
 #' @noRd
 strata_tables <- function(table, cells, caption, left,
                           by = c("site", "test", "operation", "transport")) {
@@ -65,8 +65,8 @@ strata_tables <- function(table, cells, caption, left,
   html <- html_cells(texts, right)
   lapply(parts, function(at) {
     title <- titles[[group[[at[[1L]]]]]]
-    # What says the same in every row is in the title; of an MPI that a part does not have there is
-    # no column.
+    # A column with the same value in every row is part of the title. The columns of an MPI that a
+    # part does not have are left out.
     several <- vapply(strata, function(values) length(unique(values[at])) > 1L, NA)
     filled <- vapply(shown, function(values) any(nzchar(values[at])), NA)
     list(title = title, html = join_cells_of_table(
@@ -75,7 +75,7 @@ strata_tables <- function(table, cells, caption, left,
   })
 }
 
-# The first row of each group, without what differs within the group.
+# The first row of each group, without columns that differ within the group.
 heads_of <- function(table, group) {
   first <- which(!duplicated(group))
   heads <- table[first]
@@ -94,14 +94,14 @@ STRATA_TITLES <- c(
   hosts = "Hosts", ranks = "Ranks", settings = "Settings", parameters = "Parameters"
 )
 
-# Columns of strata beside those: factors of the samples, parameters and settings, all that stands
-# before what is compared, or before the size.
+# Columns of strata that STRATA_TITLES does not name: factors of the samples, parameters and
+# settings. They stand before the compared configurations, or before the size.
 further_strata <- function(table) {
   end <- min(match(c("a", "bytes"), names(table)), na.rm = TRUE)
   setdiff(names(table)[seq_len(end - 1L)], c(names(STRATA_TITLES), "experiment", "factors"))
 }
 
-#' Columns of strata that do not say the same in every row, named for readers.
+#' Columns of strata whose values differ between rows, named for readers.
 #' @noRd
 varying_strata <- function(table) {
   Filter(function(values) length(unique(values)) > 1L, titled_strata(table))
@@ -122,13 +122,13 @@ titled_strata <- function(table) {
   )
 }
 
-#' The comparison as readers want it, with what tells its rows apart.
+#' The comparison as a table for readers, with the columns that distinguish its rows.
 #' @noRd
 table_comparison <- function(comparison) {
   setDT(c(varying_strata(comparison), cells_of_comparison(comparison)))[]
 }
 
-#' What is shown of a comparison.
+#' The shown cells of a comparison.
 #' @noRd
 cells_of_comparison <- function(comparison) {
   n <- comparison[, c("n_a", "n_b"), with = FALSE]
@@ -166,10 +166,10 @@ cells_of_comparison <- function(comparison) {
   stats::setNames(cells[there], titles[there])
 }
 
-# Columns of these that are texts.
+# Columns of the comparison's cells that are texts.
 COMPARISON_TEXTS <- c("First", "Second", "First algorithm", "Second algorithm", "First is")
 
-#' Launches that stand out, a row a launch and operation, with its furthest size.
+#' Outlying launches, one row per launch and operation, with the size of the largest deviation.
 #' @noRd
 table_outlying <- function(outlying) {
   furthest <- outlying[order(-abs(log(times_median)))][, list(
@@ -186,7 +186,7 @@ table_outlying <- function(outlying) {
   shown[]
 }
 
-#' The drift of sessions as readers want it.
+#' The drift of sessions as a table for readers.
 #' @noRd
 table_drift <- function(drift) {
   change <- function(x) sprintf("%+.1f %%", 100 * x)
@@ -200,7 +200,7 @@ table_drift <- function(drift) {
   )
 }
 
-#' The serial dependence of sessions as readers want it.
+#' The serial dependence of sessions as a table for readers.
 #' @noRd
 table_serial <- function(serial) {
   data.table(
@@ -209,7 +209,7 @@ table_serial <- function(serial) {
   )
 }
 
-#' The build audit: all items, and those in which the MPIs differ.
+#' The build audit: all items, and the items in which the MPIs differ.
 #' @noRd
 table_audit <- function(audit) {
   if (!nrow(audit)) {
@@ -224,7 +224,7 @@ table_audit <- function(audit) {
   list(all = wide, differing = wide[differs])
 }
 
-#' The account of sessions, what is used first.
+#' The account of sessions, used sessions first.
 #' @noRd
 table_account <- function(account) {
   shown <- account[order(site, test, -xtfrm(session))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A file of algorithms against the default of its library, by launches that did not choose it.
+# Compares a file of algorithms with the library's default, by launches not used to choose it.
 
 #' Compare a tuning file with the default, in the session that confirms it.
 #'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Work in as many processes as there are cores: forks, which share what is read and bring nothing
-# along.
+# Runs work in as many processes as there are cores: forks, which share the data already read, so
+# that nothing is copied to them.
 #
 # Setting text for a PDF starts threads and takes locks. A process that is forked later inherits
 # the locks and waits for ever, so only forks draw PDF files. SVG files need neither.
@@ -12,7 +12,7 @@ process$beside <- list()
 
 may_fork <- function() !process$forked && .Platform$OS.type == "unix"
 
-#' Processes that are worth starting now: cores, or 1 where none may be forked.
+#' Number of processes worth starting now: cores, or 1 if forks are not allowed.
 #' @noRd
 cores_here <- function() {
   if (!may_fork()) {
@@ -24,14 +24,14 @@ cores_here <- function() {
 #' Apply a function to each task, in forks.
 #'
 #' @param tasks list.
-#' @param f takes a task; its first error is this function's.
+#' @param f takes a task; its first error becomes the error of `in_forks()`.
 #' @return list of what `f` returned, in order.
 #' @noRd
 in_forks <- function(tasks, f, cores = cores_here()) {
   if (cores < 2L || length(tasks) < 2L) {
     return(lapply(tasks, f))
   }
-  # It holds its memory until it is waited for.
+  # A job beside this process holds memory until it is waited for.
   wait_for_beside()
   done <- parallel::mclapply(tasks, function(task) {
     process$forked <- TRUE
@@ -42,7 +42,7 @@ in_forks <- function(tasks, f, cores = cores_here()) {
   lapply(done, returned)
 }
 
-#' The value that a fork returned; its error is this process's.
+#' The value that a fork returned; an error of the fork becomes an error of this process.
 #' @noRd
 returned <- function(part) {
   if (inherits(part, "condition")) stop(part)
@@ -73,7 +73,7 @@ apart <- function(do) {
   returned(parallel::mccollect(job)[[1L]])
 }
 
-#' Do in a fork what nothing of this process needs, where a fork may be started.
+#' Do work in a fork if a fork may be started, for work whose result this process does not need.
 #' @noRd
 beside <- function(do) {
   if (cores_here() < 2L) {
@@ -83,7 +83,7 @@ beside <- function(do) {
   process$beside <- c(process$beside, list(start_fork(do)))
 }
 
-#' Wait until all is done that runs beside this process.
+#' Wait until all jobs beside this process are done.
 #' @noRd
 wait_for_beside <- function() {
   if (length(process$beside) && !process$forked) {
@@ -92,12 +92,12 @@ wait_for_beside <- function() {
   }
 }
 
-#' Apply a function to numbers from 1 on, in as many forks as there are cores, each of which takes
-#' the next number when it is ready.
+#' Apply a function to numbers from 1 on, in as many forks as there are cores; each fork takes the
+#' next number when it is ready.
 #'
-#' A fork brings its own copy of all that it touches, and R's collector of garbage touches
-#' everything: a few that stay are quicker than one for each piece of work. A number is taken by
-#' making a folder of its name, which of several processes one alone can.
+#' A fork copies every page that it changes, and R's garbage collector changes all pages: a few
+#' long-lived forks are faster than one fork per task. A process takes a number by making a folder
+#' with that name, which only one of several processes can do.
 #'
 #' @param numbers in the order in which they are taken.
 #' @return list of what `f` returned, in the order of the numbers; its first error is this
@@ -122,7 +122,7 @@ in_turns <- function(numbers, f, cores = cores_here()) {
   }, cores), recursive = FALSE)
   out <- vector("list", length(numbers))
   for (one in done) out[one[[1L]]] <- one[2L]
-  # Where no folder could be made, nobody took the number.
+  # Nobody took a number for which no folder could be made.
   rest <- setdiff(numbers, vapply(done, `[[`, 0L, 1L))
   out[rest] <- lapply(rest, f)
   out
@@ -130,16 +130,16 @@ in_turns <- function(numbers, f, cores = cores_here()) {
 
 #' Apply a function to parts of a vector or list.
 #'
-#' @param parts_of what is cut into parts.
+#' @param parts_of the vector or list that is cut into parts.
 #' @param f takes a part.
-#' @param work how much it is, in files.
-#' @param most elements of a part.
-#' @param much whether parts return much: each of them is a fork of its own then, and what it
-#'   returned is taken over while others work.
+#' @param work amount of work, in files.
+#' @param most maximum number of elements of a part.
+#' @param much whether parts return much: each part then has a fork of its own, and its result is
+#'   transferred while others work.
 #' @return list of what `f` returned, in order.
 #' @noRd
 over_cores <- function(parts_of, f, work = length(parts_of), most = Inf, much = FALSE) {
-  # Fewer files than this are read sooner than processes are started.
+  # Fewer files than this are read faster without further processes.
   cores <- if (work < getOption("cotejo.forking", 400L)) 1L else cores_here()
   count <- min(length(parts_of), max(ceiling(length(parts_of) / most), if (cores > 1L) 4L * cores))
   if (count < 2L) {
@@ -150,12 +150,12 @@ over_cores <- function(parts_of, f, work = length(parts_of), most = Inf, much = 
   if (much) in_forks(parts, f, cores) else in_turns(seq_along(parts), \(i) f(parts[[i]]), cores)
 }
 
-#' Apply a function that draws to numbers from 1 on: the largest work first, and at the end no core
-#' waits long for another, though how long anything takes is known roughly only.
+#' Apply a drawing function to numbers from 1 on, largest work first, so that at the end no core
+#' waits long for another although durations are only roughly known.
 #'
 #' @param f takes a number and `shared`.
-#' @param work how much each of the numbers is; 0: next to nothing.
-#' @param shared what all calls need.
+#' @param work amount of work of each number; 0: almost nothing.
+#' @param shared values that all calls need.
 #' @return list of what `f` returned, in order; its first error is this function's.
 #' @noRd
 over_processes <- function(f, work, shared) {

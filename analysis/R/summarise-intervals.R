@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Intervals over launches of a median and of a ratio, and what bootstraps of fits draw.
+# Intervals over launches of a median and of a ratio, and the draws for bootstraps of fits.
 
-# Fewer launches than this carry no interval and no verdict.
+# With fewer launches than this, there is no interval and no verdict.
 MIN_LAUNCHES <- 5L
 
-#' Evaluate an expression with a fixed seed and leave the caller's random numbers as they were.
+#' Evaluate an expression with a fixed seed, without changing the caller's random numbers.
 #' @noRd
 with_seed <- function(seed, code) {
   global <- globalenv()
@@ -22,11 +22,11 @@ with_seed <- function(seed, code) {
   force(code)
 }
 
-#' Medians of the columns of a matrix, of what is known in each; `NA` where nothing is.
+#' Medians of the columns of a matrix, without missing values; `NA` for a column without values.
 #' @noRd
 column_medians <- function(values) {
   n <- colSums(!is.na(values))
-  # What is not known sorts behind what is, within its column.
+  # Missing values are sorted after known values, within their column.
   sorted <- values[order(col(values), values, method = "radix")]
   first <- (seq_len(ncol(values)) - 1L) * nrow(values)
   (sorted[first + pmax(1L, (n + 1L) %/% 2L)] + sorted[first + n %/% 2L + 1L]) / 2
@@ -36,9 +36,9 @@ draw_indices <- function(n, replicates) {
   matrix(sample.int(n, n * replicates, replace = TRUE), nrow = n)
 }
 
-#' Medians of the columns of a matrix over drawn rows: a row a draw, a column a column.
+#' Medians of the columns of a matrix over drawn rows: one row per draw, the same columns.
 #'
-#' @param index what [draw_indices()] returned: numbers of rows, a column a draw.
+#' @param index what [draw_indices()] returned: numbers of rows, one column per draw.
 #' @noRd
 drawn_medians <- function(values, index) {
   drawn <- values[as.vector(index), , drop = FALSE]
@@ -47,14 +47,14 @@ drawn_medians <- function(values, index) {
 
 #' Interval of the median between order statistics of the launches.
 #'
-#' Exact whatever the distribution is (Hollander and Wolfe 1999, ch. 3): the narrowest pair of
-#' order statistics, as many from below as from above, that has the level; the range, where so few
-#' launches have none.
+#' Exact for any distribution (Hollander and Wolfe 1999, ch. 3): the narrowest pair of order
+#' statistics, at equal distances from both ends, that has the level. If no pair has the level
+#' because there are too few launches, it is the range.
 #'
 #' @param x launch medians (s).
-#' @param level at least wanted.
-#' @return list: `median`, `low`, `high` (s) and the `level` it has; the bounds are `NA` under five
-#'   launches.
+#' @param level minimum level.
+#' @return list: `median`, `low`, `high` (s) and the actual `level`; the bounds are `NA` for fewer
+#'   than five launches.
 #' @keywords internal
 median_interval <- function(x, level = 0.95) {
   n <- length(x)
@@ -63,7 +63,7 @@ median_interval <- function(x, level = 0.95) {
     return(out)
   }
   sorted <- sort(x)
-  # One more than may be left out on a side, so that what is left out has at most the rest.
+  # The largest k for which the probability outside the k-th order statistics is at most 1 - level.
   k <- max(1, stats::qbinom((1 - level) / 2, n, 0.5))
   if (k > 1 && 2 * stats::pbinom(k - 1, n, 0.5) > 1 - level + 1e-12) k <- k - 1
   out$low <- sorted[[k]]
@@ -72,11 +72,12 @@ median_interval <- function(x, level = 0.95) {
   out
 }
 
-#' Interval of the ratio of two sides at one size, as comparisons have it.
+#' Interval of the ratio of two configurations at one size, as in comparisons.
 #'
-#' @param x,y launch medians of the sides (s), in the same order of blocks with `paired`.
-#' @param paired whether the sides come in blocks.
-#' @return list: `ratio`, `low`, `high`, `level`; the bounds are `NA` under five launches a side.
+#' @param x,y launch medians of the configurations (s), in the same order of blocks if `paired`.
+#' @param paired whether the configurations were measured in the same blocks.
+#' @return list: `ratio`, `low`, `high`, `level`; the bounds are `NA` if a configuration has fewer
+#'   than five launches.
 #' @noRd
 ratio_interval <- function(x, y, paired = FALSE) {
   out <- list(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Samples -> one summary a launch, operation and size. The launch is the unit of replication.
+# Summarises samples: one row per launch, operation and size. The launch is the unit of
+# replication.
 
 #' Summarise the samples of each launch.
 #'
@@ -7,21 +8,20 @@
 #' groups at once from one sort.
 #'
 #' @param results what [read_results()] or [read_study()] returned.
-#' @param columns of `launches` that are wanted; all by default.
-#' @return data.table, one row a launch, operation, further factor column and size: the columns
-#'   of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples), `n_invalid`,
-#'   `quantity` (what the time is; `NA`: the launch does not say), `factors` (the factor columns
-#'   as one text),
-#'   `median_s`, `min_s`, `p10_s`, `p95_s`, `p99_s`, `mean_s` (s, one operation), `bytes_per_s`
-#'   (B/s, from the median), and a column `measure_NAME` for each further measure of the samples:
-#'   its median, in the unit that the samples have. A group without a valid sample has `n` 0 and
-#'   `NA`.
+#' @param columns of `launches` in the result; all by default.
+#' @return data.table, one row per launch, operation, further factor column and size. It has the
+#'   columns of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples) and
+#'   `n_invalid`. `quantity` is the meaning of the time (`NA`: not recorded). `factors` has the
+#'   factor columns as one text. Times are `median_s`, `min_s`, `p10_s`, `p95_s`, `p99_s`, `mean_s`
+#'   (s, one operation); `bytes_per_s` (B/s) is computed from the median. A column `measure_NAME`
+#'   for each further measure of the samples has its median, in the unit of the samples. A group
+#'   without a valid sample has `n` 0 and `NA`.
 #' @export
 summarise_launches <- function(results, columns = names(results$launches)) {
   factors <- names(results$roles)[results$roles == "factor"]
-  # A table of its own, of the same columns.
+  # A new table that shares the columns.
   summary <- setDT(as.list(summary_of_samples(results)))
-  # Samples of some launches have not the columns of others.
+  # Samples of some launches lack the columns of others.
   for (name in setdiff(factors, names(summary))) set(summary, j = name, value = NA)
   summary[, key := as.character(key)]
   summary[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
@@ -30,10 +30,10 @@ summarise_launches <- function(results, columns = names(results$launches)) {
   with_columns(summary, results$launches, columns)
 }
 
-#' A summary with columns of its launches before its own. Launches have hundreds of them (every
-#' option), which on each row of a whole study would be most of the memory.
+#' A summary with columns of its launches before its own. Launches have hundreds of columns (every
+#' option). In every row of a study, they would need most of the memory.
 #'
-#' @return `summary` where it has them all, else a table that shares the columns of `summary`.
+#' @return `summary` if it has all columns, otherwise a table that shares the columns of `summary`.
 #' @noRd
 with_columns <- function(summary, launches, columns = names(launches)) {
   lacking <- setdiff(intersect(names(launches), columns), names(summary))
@@ -47,8 +47,8 @@ with_columns <- function(summary, launches, columns = names(launches)) {
   out[]
 }
 
-#' The summaries of results that were read without their samples, or those of their samples.
-#' Whoever changes them takes a copy.
+#' The summaries of results: stored ones, if the samples were not kept, or computed from the
+#' samples. Callers that change the table must copy it.
 #' @noRd
 summary_of_samples <- function(results) {
   if (is.null(results$samples)) {
@@ -63,13 +63,13 @@ summary_of_samples <- function(results) {
   summarise_samples(results$samples, "key", of_role("factor"), of_role("measure"))
 }
 
-#' The column of a summary that holds a further measure.
+#' The column of a summary that contains a further measure.
 #' @noRd
 column_of_measure <- function(measure) {
   ifelse(measure == "time_s", "median_s", paste0("measure_", measure))
 }
 
-#' Medians of further measures by groups. Beside a computation alone the rest of the time is one.
+#' Medians of further measures by groups. The time minus the computation alone is also a measure.
 #' @noRd
 medians_by <- function(valid, by, measures) {
   for (name in measures) set(valid, j = name, value = as.numeric(valid[[name]]))
@@ -84,8 +84,8 @@ medians_by <- function(valid, by, measures) {
 
 #' Summaries of groups of samples.
 #'
-#' @param launch name of the column that tells launches apart.
-#' @param factors names of the further columns that tell groups apart.
+#' @param launch name of the column that identifies launches.
+#' @param factors names of the further columns that distinguish groups.
 #' @param measures names of the further columns that are measured.
 #' @noRd
 summarise_samples <- function(samples, launch, factors, measures = character()) {
@@ -113,11 +113,11 @@ summarise_samples <- function(samples, launch, factors, measures = character()) 
   summary[]
 }
 
-# Quantiles of the samples of a launch, by the columns that have them.
+# Quantiles of the samples of a launch, by column of the summary.
 QUANTILES <- c(median_s = 0.5, min_s = 0, p10_s = 0.1, p95_s = 0.95, p99_s = 0.99)
 
-#' The columns of the samples that tell groups of them apart, as one text a row:
-#' `pairs=2; queue=4`. Columns that a launch does not have are left out.
+#' The factor columns of the samples, as one text per row: `pairs=2; queue=4`. Columns that a
+#' launch lacks are left out.
 #' @noRd
 text_of_factors <- function(table, columns) {
   if (!length(columns)) {
@@ -132,22 +132,23 @@ text_of_factors <- function(table, columns) {
   texts[kinds$number]
 }
 
-# What the times of operations are; NA where the launches do not say, as all of version 1.
+# The meaning of the times of operations; NA if the launches do not record it, as in version 1.
 quantity_of <- function(quantities, key, operation) {
   if (!NROW(quantities)) {
     return(rep(NA_character_, length(key)))
   }
-  # Ranks and parts of an operation (NAME.rank0, NAME.both) are timed as it is.
+  # The times of ranks and parts of an operation (NAME.rank0, NAME.both) have the same meaning.
   at <- function(name) match(paste(key, name), paste(quantities$key, quantities$operation))
   whole <- at(operation)
   quantities$quantity[fcoalesce(whole, at(sub("[.].*$", "", operation)))]
 }
 
-# Times of a launch by which verdicts are made: name -> column of summaries.
+# Times of a launch that verdicts may use: name -> column of summaries.
 #
-# Whatever else runs on a machine only adds to a time. On a shared one it reaches most launches,
-# in some most samples, and medians differ by more than what is compared; of the quickest tenth
-# of a launch it changes little. It says what the library can do; the median, what users get.
+# Other load on a machine only increases times. On a shared machine it affects most launches, and
+# in some launches most samples, so that medians differ by more than the compared effect. It hardly
+# changes the fastest tenth of a launch, which shows the library's ability; the median shows what
+# users experience.
 LAUNCH_TIMES <- c(
   median = "median_s", p95 = "p95_s", p99 = "p99_s", minimum = "min_s",
   `undisturbed time` = "p10_s"
@@ -155,7 +156,7 @@ LAUNCH_TIMES <- c(
 # Tails of launches with fewer samples are not judged.
 LEAST_OF_TAIL <- 20L
 
-#' Launches with one of their times in place of the median, for the comparison by it.
+#' Launches with another of their times in place of the median, for a comparison by that time.
 #'
 #' @param summary what [summarise_launches()] returned, or columns of it.
 #' @param time of `LAUNCH_TIMES`.
@@ -174,7 +175,7 @@ by_time <- function(summary, time) {
 #' @noRd
 sorted_quantile <- function(sorted, start, n, probability) {
   at <- 1 + (n - 1) * probability
-  # Products such as 19 * 0.95 miss whole numbers by a rounding error.
+  # Products such as 19 * 0.95 differ from integers by a rounding error.
   at <- fifelse(abs(at - round(at)) < 1e-9, round(at), at)
   low <- floor(at)
   part <- at - low
@@ -183,11 +184,11 @@ sorted_quantile <- function(sorted, start, n, probability) {
   below + part * (above - below)
 }
 
-#' Columns that make a configuration and what was measured on it.
+#' Columns that identify a configuration and the measured quantity.
 #'
-#' Launches that agree in all of them are replicates; what is compared differs in one. Which
-#' columns of the samples are factors is told by the column `factors` of the rows themselves, and
-#' so by any part of a table as well.
+#' Launches that agree in all these columns are replicates; compared configurations differ in one
+#' column. The column `factors` of the rows names the factors among the columns of the samples, so
+#' that the function also works for a part of a table.
 #' @noRd
 configuration_columns <- function(summary) {
   c(
@@ -197,8 +198,8 @@ configuration_columns <- function(summary) {
   )
 }
 
-#' Rows of a table by their numbers. What a caller names as such is no column of the table: a
-#' single name in `[` is looked for outside of it.
+#' Rows of a table by their numbers. The argument `rows` never means a column of the table: a
+#' single name in `[` is looked up outside of the table.
 #' @noRd
 keep_rows <- function(table, rows) table[rows]
 
@@ -214,29 +215,29 @@ factor_names <- function(table) {
 #' Summarise configurations over their launches.
 #'
 #' @param summary what [summarise_launches()] returned.
-#' @param level of the interval of the median over launches, at least ([median_interval()]).
+#' @param level minimum level of the interval of the median over launches ([median_interval()]).
 #' @param measure column of `summary` that is summarised.
-#' @return data.table, one row a configuration, operation and size: `n` (launches), `median_s`
-#'   (median of launch medians), `low_s`, `high_s` (interval, `NA` under five launches) and
-#'   its `confidence`, `cv`
-#'   (coefficient of variation of launch medians), `bytes_per_s`, `bytes_per_s_low`, `_high`. Of
-#'   another measure than the time: `MEASURE`, `MEASURE_low`, `MEASURE_high`, and no bandwidth.
+#' @return data.table, one row per configuration, operation and size: `n` (launches), `median_s`
+#'   (median of launch medians), `low_s`, `high_s` (interval, `NA` for fewer than five launches)
+#'   and its `confidence`, `cv` (coefficient of variation of launch medians), `bytes_per_s`,
+#'   `bytes_per_s_low`, `bytes_per_s_high`. For another measure than the time, the columns are
+#'   `MEASURE`, `MEASURE_low`, `MEASURE_high`, without a bandwidth.
 #' @keywords internal
 summarise_configurations <- function(summary, level = 0.95, measure = "median_s") {
   by <- c(configuration_columns(summary), intersect("factors", names(summary)), "bytes")
   need_columns(summary, c(by, measure), "the launch summary")
-  # Outside of the brackets, where `measure` may be a column.
+  # Evaluated outside the brackets, where `measure` may be a column.
   there <- which(!is.na(summary[[measure]]))
   used <- keep_rows(summary, there)[, c(by, measure), with = FALSE]
   setnames(used, measure, "value")
   setorderv(used, c(by, "value"))
-  # Plain functions alone, which data.table computes for all groups at once.
+  # Only plain functions, which data.table computes for all groups at once.
   out <- used[, list(
     n = .N, median = median(value), deviation = sd(value), mean = mean(value)
   ), keyby = by]
   out[, cv := deviation / mean]
   out[, c("deviation", "mean") := NULL]
-  # The bounds are order statistics, whose places depend on n alone.
+  # The bounds are order statistics, whose ranks depend only on n.
   counts <- unique(c(1L, out$n))
   place <- rbindlist(lapply(counts, function(n) median_interval(as.numeric(seq_len(n)), level)))
   place <- place[match(out$n, counts)]
