@@ -2,7 +2,7 @@
 # Figures of the bench of answers. Verdicts come from the functions that write every report:
 # read_study(), compare_configurations(), fastest_of() and series_changes().
 #
-# Rscript bench/answers.R FIGURES CHECKOUT prints one JSON object a figure and cell: `figure`,
+# Rscript bench/answers.R FIGURES CHECKOUT prints one JSON object per figure and cell: `figure`,
 # `cell`, `value` (and `low`, `high`: 95 % interval). FIGURES is `data`, `proof` or `simulated`.
 
 suppressPackageStartupMessages({
@@ -40,7 +40,7 @@ of_reference <- function() {
   tested <- comparison[verdict != "not tested"]
   within <- tested$verdict == "within" & tested$at_most <= 0.1
   say("settled", 100 * mean(within | tested$verdict %in% c("faster", "slower")), "")
-  # Groups of a stratum and size whose pairs were all tested.
+  # Groups of a stratum and size in which all pairs were tested.
   tiers <- tiers_of(comparison)
   strata <- setdiff(names(tiers), c("configuration", "tier"))
   groups <- tiers[, list(first = sum(tier %in% 1L), tested = !anyNA(tier)), by = strata]
@@ -76,8 +76,8 @@ of_proof <- function() {
   }
 }
 
-# Simulated studies. A side is an array of log times: launches, sizes, studies. Half of the
-# variance of a launch is common to its sizes.
+# Simulated studies. The data of a library are an array of log times: launches, sizes, studies.
+# Half of the variance of a launch is common to its sizes.
 
 together <- function(draw, n, studies, spread) {
   common <- array(draw(n * studies), c(n, studies))
@@ -86,7 +86,7 @@ together <- function(draw, n, studies, spread) {
   spread * (each + own) / sqrt(2)
 }
 
-# What a launch has as a whole, at all of its sizes.
+# A value per launch, the same at all sizes.
 whole <- function(values, studies) {
   n <- length(values) / studies
   aperm(array(values, c(n, studies, SIZES)), c(1L, 3L, 2L))
@@ -117,7 +117,7 @@ LAWS <- list(
 # Times of 300 ns by a timer of 10 ns.
 STEP <- 1 / 30
 
-# Launches of two sides as a summary: each study is a question of its own.
+# Launches of two libraries as a summary: each study is a question of its own.
 #
 # a, b: log times; blocks: numbers of the launches of b, those of a are 1, 2, ...
 summary_of <- function(a, b, blocks = seq_len(dim(b)[[1L]]), step = 0) {
@@ -137,7 +137,7 @@ summary_of <- function(a, b, blocks = seq_len(dim(b)[[1L]]), step = 0) {
   ) := list(
     "local", "", "quick", "simulated", "simulated", "shm", "near", 1L, 2L, "", "", "h|h", "s"
   )]
-  # What must be the same on both sides.
+  # Properties that must be the same for both libraries.
   out[, c(
     "reported_transport", "observed_cpus", "observed_cores", "cpu_model", "kernel", "governor",
     "measuring", "lock_sha256", "library"
@@ -204,7 +204,7 @@ errors_and_coverage <- function() {
   }
 }
 
-# Sides whose blocks' log ratios spread by 7 %.
+# Two libraries whose log ratios per block have a standard deviation of 7 %.
 sides_of <- function(n, studies, effect) {
   side <- function() together(rnorm, n, studies, 0.07 / sqrt(2))
   list(side() + log1p(effect), side())
@@ -221,8 +221,8 @@ power <- function() {
 
 SETTLED <- c("faster", "slower", "within")
 
-# The smallest size of studies in which it is open with six blocks. They are continued with as many
-# launches as forecast, and with each number of launches.
+# The smallest size of studies that is not settled with six blocks. The studies are continued with
+# the forecast number of launches, and with each number of launches.
 forecasts <- function(effect) {
   sides <- sides_of(MOST, count$forecast, effect)
   all <- summary_of(sides[[1L]], sides[[2L]])
@@ -253,7 +253,7 @@ STEPLESS <- list(
   walk = function(n) cumsum(rnorm(n, 0, 0.01))
 )
 
-# Series of 20 sessions, as one of 200 that a history has.
+# Series of 20 sessions, each as one of the 200 series of a history.
 change_points <- function() {
   for (law in names(STEPLESS)) {
     series <- lapply(seq_len(count$series), \(i) STEPLESS[[law]](20L))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Lints the R code, from the top of the checkout; status 1 where something is found. A file that
-# was clean is not looked at again while it, the linters and lintr are the same: STACK/lint.clean
-# has their checksums.
+# Lints the R code, from the top of the checkout; status 1 if there are findings. A clean file is
+# not checked again while the file, the linters and lintr are unchanged: STACK/lint.clean has their
+# checksums.
 
 linters <- eval(str2lang(read.dcf(".lintr", "linters")), asNamespace("lintr"))
 
-# Complexity takes longer than all else, and cannot be more than the branches of an expression.
+# The complexity takes longest to compute. It is never more than the number of branches.
 BRANCHES <- c("if", "for", "while", "repeat", "switch", "&&", "||", "break", "next", "return",
               "function")
 complexity <- linters$cyclocomp_linter

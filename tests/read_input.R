@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads what it is told to with the readers of the R package: a line READER FILE of standard input
-# is answered by a line of JSON, what was said of the file or "" where it was read.
+# Reads files with the readers of the R package. Each line READER FILE of standard input is
+# answered by a line of JSON: the message about the file, or "" if it was read.
 
 # The names that a script of exhibits may use; `exhibit()` checks a row without registering it.
 script_words <- function() {
@@ -14,7 +14,7 @@ script_words <- function() {
 }
 
 read_register <- function(file) {
-  # What is no R is R's to say: place and reason, and below them the text.
+  # Errors in R syntax: reports R's message, which has place and reason, without the text below it.
   calls <- tryCatch(
     parse(file, keep.source = FALSE, encoding = "UTF-8"),
     error = function(fault) stop(sub("\n.*", "", conditionMessage(fault)))
@@ -30,7 +30,7 @@ read_session <- function(file) {
   tryCatch(cotejo:::read_plan(file), error = function(e) stop(cotejo:::as_fault(e, file)))
 }
 
-# All that a report asks of a session: it is read, summarised and chosen from.
+# All steps of a report on a session: it is read, summarised and chosen from.
 read_whole <- function(file) {
   study <- suppressMessages(cotejo::read_study(dirname(file)))
   for (what in study$broken$what) stop(what)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Registers of one row, and launches planted for them. For tests only.
+# Registers of one row, and simulated launches for them. For tests only.
 
 quiet <- function(code) suppressMessages(utils::capture.output(code))
 
-# Evaluate `code` with another function in place of one of the package's, or of what it imports.
+# Evaluate `code` with a replacement for one function of the package, or for one that it imports.
 with_replaced <- function(name, value, code) {
   package <- asNamespace("cotejo")
   if (!exists(name, package, inherits = FALSE)) package <- parent.env(package)
@@ -18,7 +18,7 @@ with_replaced <- function(name, value, code) {
   force(code)
 }
 
-# A register of one exhibit, for draw_exhibits(): what a call of exhibit() would make.
+# A register of one exhibit for draw_exhibits(), as a call of exhibit() would make it.
 one_row <- function(verb, tests = "planted", arguments = "", filter = "", sizes = "",
                     study = "stival", exhibit = "fig-1", differs = "", needs = "",
                     title = "A planted figure") {
@@ -38,8 +38,8 @@ words_of <- function(svg) {
   gsub(" +", " ", gsub("<[^>]*>", " ", text))
 }
 
-# Plant launches of the test `planted`: a data.table of `time` (s) by operation, size and what
-# make_description() takes in the columns of `design`.
+# Write simulated launches of the test `planted`: `design` is a data.table of `time` (s) by
+# operation, size and the arguments of make_description().
 plant <- function(folder, design, blocks = 6L, options = function(row) list(),
                   parameters = function(row) list(), samples = NULL) {
   set.seed(1L)
@@ -78,13 +78,13 @@ drawn_from <- function(folder, register) {
   list(coverage = coverage, out = out, data = if (file.exists(file)) data.table::fread(file))
 }
 
-# The page of a table that drawn_from() drew, in one line.
+# The page of a table drawn by drawn_from(), in one line.
 page_of <- function(drawn) {
   page <- file.path(drawn$out, "stival", "fig-1.html")
   paste(readLines(page, encoding = "UTF-8"), collapse = " ")
 }
 
-# Samples of the patterns that compute: `alone` beside the time, a step an amount.
+# Samples of the patterns with computation: `alone` beside the time, one step per amount.
 write_overlap <- function(folder, launch, steps, time, alone, operation = "overlap-gap-send") {
   description <- make_description(launch = launch, test = "planted")
   more <- c(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes launches as docs/data.md describes them, with planted times. For tests only.
+# Writes launches with simulated times in the format of docs/data.md. For tests only.
 
 #' A launch description as nested lists, ready for JSON.
 make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
@@ -70,7 +70,7 @@ named <- function(object) {
   if (length(object)) object else structure(list(), names = character())
 }
 
-#' Samples of one launch: `times`, seconds, one column a size in `bytes`.
+#' Samples of one launch: `times`, seconds, one column per size in `bytes`.
 make_samples <- function(bytes, times, operation = "pingpong") {
   data.table::data.table(
     operation = operation, bytes = rep(bytes, each = nrow(times)),
@@ -98,8 +98,8 @@ write_launch <- function(dir, description, samples = NULL) {
 write_json <- function(value, file) writeLines(json_of(value), file)
 
 #' JSON as `jsonlite::toJSON(value, auto_unbox = TRUE, null = "null", digits = NA, pretty = 2)`
-#' writes it. The parts of a description that other launches had are remembered: to write all of
-#' them anew takes a third of the time of these tests.
+#' writes it. Parts of earlier descriptions are stored for reuse: writing all parts again takes a
+#' third of the time of these tests.
 json_of <- function(value, indent = "") {
   key <- rlang::hash(list(value, indent))
   if (is.null(json_parts[[key]])) {
@@ -119,7 +119,7 @@ json_of <- function(value, indent = "") {
 
 json_parts <- new.env()
 
-#' A study with planted medians: `base` seconds for each MPI at 1 B, growing with the size.
+#' A study with known medians: `base` seconds for each MPI at 1 B, growing with the size.
 write_study <- function(dir, base = c(openmpi = 3e-7, mpich = 6e-7), blocks = 10L,
                         bytes = c(1, 1024, 65536), transports = "shm", cv = 0.02, seed = 1L,
                         experiment = "pingpong", operation = "pingpong", n = 15L, ...) {
@@ -140,7 +140,7 @@ write_study <- function(dir, base = c(openmpi = 3e-7, mpich = 6e-7), blocks = 10
   invisible(dir)
 }
 
-#' A folder with one launch that nothing is wrong with; `folder` and `path` without ending.
+#' A folder with one valid launch; `folder` and `path` without ending.
 one_launch <- function(...) {
   folder <- fresh_folder()
   times <- matrix(c(1.5e-7, 1.25e-7, 1e-7, 3e-4, 2e-4, 2.5e-4), nrow = 3L)
@@ -148,7 +148,7 @@ one_launch <- function(...) {
   list(folder = folder, path = path, csv = paste0(path, ".csv"), json = paste0(path, ".json"))
 }
 
-#' A fresh folder; it goes with R's own temporary folder.
+#' A new folder; it is deleted with R's own temporary folder.
 fresh_folder <- function() {
   folder <- tempfile("results")
   dir.create(folder)
@@ -163,7 +163,7 @@ edit_json <- function(file, change) {
   write_json(change(jsonlite::parse_json(paste(readLines(file), collapse = "\n"))), file)
 }
 
-#' Expect the refusal of a file: one line that begins with FILE:LINE and says what is wrong.
+#' Expect the refusal of a file: one line that begins with FILE:LINE and names the fault.
 expect_refused <- function(code, file, line, what) {
   error <- testthat::expect_error(code, class = "cotejo_bad_data")
   message <- conditionMessage(error)

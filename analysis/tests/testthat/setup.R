@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Nothing is kept from one test to the next, or in the user's cache, unless a test asks for it.
+# Results are not cached between tests or in the user's cache, unless a test enables the cache.
 options(cotejo.cache = FALSE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One binary: what the ABI costs is told with the interval that was reached; two are refused.
+# One binary: the cost of the ABI is reported with the achieved interval; two binaries are refused.
 
 planted_abi <- function(hash = function(mpi) "beef") {
   folder <- fresh_folder()
@@ -8,7 +8,7 @@ planted_abi <- function(hash = function(mpi) "beef") {
   for (launch in 1:10) {
     for (mpi in names(cost)) {
       description <- make_description(mpi, launch = launch)
-      # A parameter of ping-pong that has the name of what the report calls its pairs.
+      # A parameter of ping-pong with the same name as the report's list of pairs.
       description$options$pairs <- "1"
       description$provenance$program_sha256 <- if (endsWith(mpi, "-abi")) hash(mpi) else mpi
       time <- 1e-6 * cost[[mpi]] * exp(stats::rnorm(5L, 0, 0.005))

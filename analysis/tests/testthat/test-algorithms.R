@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The algorithm of each collective beside its times; performance guidelines.
+# The algorithm of each collective next to its times; performance guidelines.
 
 # Launches of two MPIs whose descriptions name the algorithms that ran.
 with_ran <- function(folder, ran) {
@@ -44,7 +44,7 @@ test_that("words with separators of a hostile description stay one entry", {
   expect_identical(unique(study$comparison$algorithm_b), "ran as a - b - 8")
 })
 
-# One MPI whose operations take such times (s), at two sizes.
+# One MPI whose operations take the given times (s), at two sizes.
 with_times <- function(folder, times) {
   design <- data.table(
     operation = rep(names(times), each = 2L), bytes = c(64, 1024), time = unlist(times),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Another run reproduces the claims of an artifact, and names each that its launches contradict.
+# Another run reproduces the claims of an artifact, and names each claim that it contradicts.
 
 register_of <- function(...) {
   rows <- data.table::rbindlist(lapply(list(...), function(row) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The audit of printed numbers: what is known to be wrong is found, what is right is not called
-# wrong, and roundings are no disagreement.
+# The audit of printed numbers: known errors are found, correct numbers are not called wrong, and
+# rounding is no disagreement.
 
 # The repository's data, when the tests run inside it.
 published <- function() {
@@ -112,7 +112,7 @@ test_that("the audit is drawn without launches of its own, printed numbers stand
   suppressMessages(utils::capture.output(
     coverage <- draw_exhibits(folder, out, exhibits = register, published = published())
   ))
-  # One MPI alone is a part of it.
+  # A single MPI gives only a part of the exhibit.
   expect_identical(
     coverage$state[match(c("audit", "fig-5.1", "tab-A.1"), coverage$exhibit)],
     c("drawn", "partly", "drawn")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A change that was planted among releases is found where it is, and nothing where there is none.
+# A simulated change among releases is found at its release, and no change is found without one.
 
 VERSIONS <- sprintf("v%d", 1:8)
 
@@ -46,7 +46,7 @@ test_that("what is open asks for both sides of it, and what lies between for its
 })
 
 test_that("the posterior is that of the models it names", {
-  # Two levels: the only boundary against none, by the formula of the g-prior.
+  # Two levels: the only boundary against no change, by the formula of the g-prior.
   y <- c(0, 0.1, 0.02, 0.13, -0.01, 0.12, 0.01, 0.09)
   level <- rep(1:2, 4L)
   block <- rep(1:4, each = 2L)

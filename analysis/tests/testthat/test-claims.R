@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A conclusion is judged by one comparison, and every verdict can come out.
+# A conclusion is judged by one comparison, and every verdict is possible.
 
-# A register of one claim: of two MPIs, unless something else is asked for.
+# A register of one claim, by default about two MPIs.
 claim_of <- function(...) {
   row <- utils::modifyList(list(
     study = "stival", claim = "c", where = "text", says = "s", exhibit = "fig-1",
@@ -40,15 +40,15 @@ test_that("a claim is judged by its direction first, then by its number with its
     claim_verdict(low, high, as.list(claim), relevance, ..., apart = FALSE)
   }
   on_metal <- function(...) judge(..., model = FALSE)
-  # Differences below the margin of 3 % are shown, and are what was printed.
+  # Differences below the margin of 3 % are shown to be real, and match the printed number.
   expect_identical(on_metal(0.980, 0.990, "less", c(0.98, 0.99), "negligible"), "holds")
   expect_identical(on_metal(0.980, 0.990, "less", relevance = "negligible"), "holds")
   expect_identical(on_metal(1.01, 1.03, "more", c(1.01, 1.05), "negligible"), "holds")
   # "At most 15 %" is not contradicted by no difference.
   expect_identical(on_metal(1, 1, "more", c(1, 1.15), "negligible"), "holds")
-  # The claim's own margin decides what is the same.
+  # The claim's own margin defines "the same".
   expect_identical(on_metal(1.015, 1.025, "same", c(0.995, 1.005)), "contradicted")
-  # A wide interval shows a direction and no number.
+  # A wide interval shows a direction but no number.
   expect_identical(on_metal(0.60, 0.999, "less", c(0.79, 0.79)), "holds in direction")
   expect_identical(on_metal(0.75, 0.83, "less", c(0.79, 0.79)), "holds")
   expect_identical(on_metal(0.995, 1.005, "less", c(0.79, 0.79), "negligible"), "contradicted")
@@ -75,7 +75,7 @@ test_that("a size that one launch lacks costs the size where the launch is neede
   one <- rows$launch == rows$launch[[1L]]
   lacking <- judge_claims(rows[!(one & bytes == 1024)], claim_of())
   expect_identical(c(lacking$verdict, lacking$n, lacking$cells), c("holds", "4", "1"))
-  # With launches to spare it costs the launch.
+  # With enough launches, the incomplete launch is left out.
   many <- summary_of(0.8)
   one <- many$launch == many$launch[[1L]]
   spared <- judge_claims(many[!(one & bytes == 1024)], claim_of())
@@ -177,11 +177,11 @@ test_that("a claim is judged by launches of one machine, whatever sides others h
   one_side <- judged(rows, newer[parameter_start == "mpich"])
   expect_identical(one_side$verdict, "holds")
   expect_equal(one_side$ratio, 0.8, tolerance = 0.01)
-  # Half of its cells in another place: neither mixed nor lost.
+  # Half of its cells on another machine: neither mixed nor lost.
   half <- judged(rows, newer[bytes == 1])
   expect_identical(c(half$verdict, half$cells), c("holds", "2"))
   expect_identical(half$n, 8L)
-  # All of them: the newer one.
+  # All of its cells: the newer session counts.
   newer[parameter_start == "mpich", median_s := median_s * 2]
   expect_identical(judged(rows, newer)$verdict, "contradicted")
 })

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Comparisons: planted differences are found, equal configurations are not called different, and
-# what may not be compared is refused with the difference.
+# Comparisons: known differences are found, equal configurations are not called different, and
+# incomparable configurations are refused with the difference.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 
@@ -35,7 +35,7 @@ test_that("equal configurations with little spread are within a bound, never dif
   )
   expect_identical(compared$verdict, rep("within", 3L))
   expect_identical(compared$relevance, rep("negligible", 3L))
-  # The bound is the one that was reached.
+  # The bound is the achieved one.
   expect_equal(compared$at_most, pmax(compared$high, 1 / compared$low) - 1, tolerance = 1e-12)
 })
 
@@ -62,7 +62,7 @@ test_that("four blocks show a difference, and say by how much at least", {
   expect_identical(unique(four$relevance), "relevant")
   expect_equal(four$at_least, four$low - 1, tolerance = 1e-12)
   expect_gt(min(four$at_least), 0.7)
-  # Every comparison differs: each interval has 95 %.
+  # Every comparison shows a difference: each interval has 95 %.
   expect_equal(unique(four$confidence), 0.95)
 })
 
@@ -121,7 +121,7 @@ test_that("a lost launch costs its block and no pairing", {
 })
 
 test_that("late blocks of one side alone, as drift makes them, are no difference", {
-  # All times double on the way; the second side was stopped after ten of thirty blocks.
+  # All times double during the study; the second library was stopped after ten of thirty blocks.
   folder <- write_study(
     fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, cv = 0.01, seed = 2L
   )
@@ -141,7 +141,7 @@ test_that("late blocks of one side alone, as drift makes them, are no difference
   expect_true(compared$verdict %in% c("within", "not settled"))
 })
 
-# Two MPIs of which the second was observed with one thing else.
+# Two MPIs; the second was observed with one other difference.
 differing <- function(change) {
   folder <- write_study(fresh_folder(), MPIS, bytes = 1, blocks = 6L)
   for (file in list.files(folder, "mpich.*json$", recursive = TRUE, full.names = TRUE)) {
@@ -232,7 +232,7 @@ test_that("two tools are compared on the same MPI", {
 })
 
 test_that("so many launches as are asked for settle a comparison that is not settled", {
-  # From six launches: nothing but the study itself, continued by resampling, tells how many.
+  # Six launches: the number is estimated only from the study itself, continued by resampling.
   set.seed(11L)
   sizes <- 4L
   draw <- function(n, effect) {
@@ -253,7 +253,7 @@ test_that("so many launches as are asked for settle a comparison that is not set
   expect_identical(forecast(open[[1L]], 1L), more[[1L]])
   settled <- mapply(function(d, add) verdicts(rbind(d, draw(add, 0.04)))[[1L]], open, more)
   expect_gt(mean(settled != "not settled"), 0.65)
-  # And not many times as many as are needed.
+  # The forecast must not be many times the needed number.
   needed <- Position(function(n) {
     mean(replicate(60L, verdicts(draw(n, 0.04))[[1L]]) != "not settled") >= 0.8
   }, 7:40) + 6L
@@ -262,7 +262,7 @@ test_that("so many launches as are asked for settle a comparison that is not set
   expect_match(say_more(Inf), "^more than 200 more launches would be needed")
 })
 
-# Two MPIs whose ratio each session has its own.
+# Two MPIs with a different ratio in each session.
 in_sessions <- function(factors, ..., blocks = 10L) {
   folder <- fresh_folder()
   for (i in seq_along(factors)) {
@@ -277,7 +277,7 @@ in_sessions <- function(factors, ..., blocks = 10L) {
 test_that("a verdict says of which sessions it is", {
   one <- in_sessions(1.5)
   expect_identical(c(one$verdict, one$scope), c("slower", "in this session"))
-  # Sessions that agree on the sign: these are slower; what another one shows is not known.
+  # Sessions that agree on the sign: the verdict holds for these sessions, not for others.
   differ <- in_sessions(c(1.1, 1.5))
   expect_identical(differ$sessions, 2L)
   expect_identical(c(differ$verdict, differ$scope), c("slower", "in these 2 sessions"))
@@ -288,7 +288,7 @@ test_that("a verdict says of which sessions it is", {
 })
 
 test_that("node sets are a level as sessions are: a verdict says on which it holds", {
-  # Launches of two hosts each, the sides of a block on the same nodes, in any order of ranks.
+  # Launches of two hosts each, both libraries of a block on the same nodes, in any order of ranks.
   on_sets <- function(sets, factors = rep(1.5, length(sets)), blocks = 18L) {
     summary <- summary_from(write_study(
       fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, blocks = blocks
@@ -306,7 +306,7 @@ test_that("node sets are a level as sessions are: a verdict says on which it hol
   three <- on_sets(c("a|b", "c|d", "e|f"))
   expect_identical(c(three$verdict, three$scope), c("slower", "in this session, over 3 node sets"))
   expect_gt(three$nodes_low, 1)
-  # Nodes that do not agree: these are slower, what others show is not known.
+  # Nodes that disagree on the size: the verdict holds for these nodes, not for others.
   differ <- on_sets(c("a|b", "c|d"), c(1.1, 1.9))
   expect_identical(
     c(differ$verdict, differ$scope), c("slower", "in this session, on these 2 node sets")
@@ -345,7 +345,7 @@ test_that("where sessions contradict one another, sessions are what lacks", {
 })
 
 test_that("a second session never undoes what the first one showed by its number alone", {
-  # Two launches a session in each of which the effect is plain.
+  # Two launches per session; each session shows the effect clearly.
   expect_identical(in_sessions(c(1.5, 1.5), blocks = 4L)$verdict, "slower")
 })
 
@@ -362,7 +362,7 @@ test_that("the fastest is the one that every verdict calls faster, whatever else
   expect_identical(fastest_of(three)$winner, "")
   three$verdict[[3L]] <- "slower"
   expect_identical(fastest_of(three)$winner, "openmpi")
-  # Nobody chooses a library for a difference that is shown to be negligible.
+  # A difference that is shown to be negligible is no reason to choose a library.
   three$relevance[[3L]] <- "negligible"
   expect_identical(fastest_of(three)$winner, "")
   three$verdict[[2L]] <- "not tested"
@@ -378,7 +378,7 @@ test_that("undisturbed times find what medians of a restless machine do not", {
   folder <- fresh_folder()
   for (block in seq_len(12L)) {
     for (mpi in c("mpich", "openmpi")) {
-      # In most launches something else takes a share of the core for most of the samples.
+      # In most launches, other work takes a share of the core for most of the samples.
       disturbed <- stats::runif(20L) < stats::runif(1L, 0.2, 0.8)
       quiet <- 1e-6 * (if (mpi == "mpich") 1 else 1.05)
       times <- quiet * (1 + 0.01 * stats::runif(20L)) * (1 + disturbed * stats::runif(1L, 0, 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Coverage: classes of exhibits, one broken exhibit among others, the sentence of docs/studies.md.
+# Coverage: classes of exhibits, a broken exhibit among others, the sentence of docs/studies.md.
 
 GROUND_LABELS <- c(
   near = "", packed = "emulated: 2 hosts on 2 cores, x",
@@ -54,7 +54,7 @@ test_that("the class of an exhibit is what its launches are, by the fewest of a 
   expect_identical(drawn$class, c("real >= 5", "emulated", "simulated"))
   expect_identical(drawn$n, c(6L, 6L, 6L))
   expect_match(drawn$date, "^20[0-9]{2}-[0-9]{2}-[0-9]{2}$")
-  # The configuration that has fewest tells.
+  # The configuration with the fewest launches counts.
   all <- list.files(folder, "mpich.*near.*[.]json$", recursive = TRUE, full.names = TRUE)
   expect_length(all, 6L)
   unlink(all[1:2])
@@ -86,7 +86,7 @@ test_that("the sentence on coverage counts each exhibit once, by its best class"
     "1 from at least five real launches of each configuration; 3 from emulated hosts or networks",
     "(2 from at least five launches); 1 waiting for launches."
   ))
-  # What lacks the contrast of the study does not count as its exhibit, and gives way.
+  # An exhibit without the contrast of the study does not count, and other states come first.
   coverage <- rbind(
     coverage, row("a", "3", "partly", "stand-in", 9L), row("b", "2", "partly", "stand-in", 6L)
   )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Packed datasets: unpacked when whole, refused when not.
+# Packed datasets: complete ones are unpacked, incomplete ones are refused.
 
 pack_one <- function() {
   results <- write_study(fresh_folder(), c(openmpi = 3e-7), bytes = 1, blocks = 2L)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Figures as files: any ggplot is drawn, the bytes depend on the plot alone, and texts fit.
+# Figures as files: any ggplot is drawn, the bytes depend only on the plot, and texts fit.
 
 drawn_svg <- function(plot) svg_text(lay_out(plot))
 
@@ -75,7 +75,7 @@ test_that("long titles and captions are wrapped, and no text is below 8 points",
   expect_gt(sum(grepl("a long title", texts$label)), 1L)
   expect_gt(sum(grepl("a long caption", texts$label)), 2L)
   expect_gte(min(texts$size), 8)
-  # A no-break space is not a place to break.
+  # A no-break space is no place for a line break.
   expect_identical(
     wrap_lines("n\u00a0=\u00a02 of two\nlines", 9L), "n\u00a0=\u00a02 of\ntwo\nlines"
   )
@@ -140,7 +140,7 @@ lacks_unit <- function(built, axis) {
   !scale$is_discrete() && !grepl("[(].+[)]$|%|ratio", paste(axis, collapse = ""))
 }
 
-# The rules that a figure breaks.
+# The rules that a figure violates.
 faults_of_figure <- function(plot) {
   fitted <- fit_panels(plot)
   drawing <- lay_out(fitted)
@@ -163,12 +163,12 @@ test_that("figures keep to the rules: panels, height, legend, unit, size of text
   plots <- lapply(plots_of_study(study), function(make) make())
   expect_true(all(c("difference-pingpong", "latency-pingpong", "drift") %in% names(plots)))
   for (name in names(plots)) expect_identical(faults_of_figure(plots[[!!name]]), character())
-  # The many panels of a difference are a map of winners.
+  # Many panels of differences become a map of winners.
   map <- plots[["difference-pingpong"]]
   expect_identical(map$labels$title, "Open MPI is fastest in 70 of 70 tests")
   expect_identical(nlevels(map$data$where), 14L)
   expect_match(plots[["latency-pingpong"]]$labels$title, "Open MPI lowest at 70 of 70 points")
-  # The test sees what breaks each rule.
+  # The test detects a violation of each rule.
   bad <- many(3L) + ggplot2::labs(title = NULL)
   expect_identical(faults_of_figure(bad), c("unit", "title"))
   tall <- ggplot2::ggplot(

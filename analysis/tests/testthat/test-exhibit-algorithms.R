@@ -30,7 +30,8 @@ test_that("the fastest algorithm and the regret of the default are those planted
 })
 
 test_that("launches that chose do not judge", {
-  # Ring looks fast in the launches that choose, and is slow in those that judge.
+  # Ring looks fast in the launches used for the choice, and is slow in those used for the
+  # judgement.
   folder <- plant_algorithms(fresh_folder(), \(ranks, launch) if (launch %% 2L) 1e-6 else 4e-6, 4L)
   drawn <- drawn_from(folder, algorithms_row())
   expect_identical(drawn$data$best, c("ring", "ring"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Who is faster when ranks arrive apart: without what both wait for.
+# The fastest library when ranks arrive at different times, without the wait common to both.
 
 test_that("times from the last arrival on decide, not the wait in both", {
   folder <- fresh_folder()
   set.seed(1L)
-  # 2 us against 1 us behind a wait of 50 us; together it is the other way round.
+  # 2 us against 1 us after a wait of 50 us; with simultaneous arrival the order is reversed.
   times <- list(
     together = c(openmpi = 1e-6, mpich = 2e-6), ramp = c(openmpi = 52e-6, mpich = 51e-6)
   )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What captions, labels and axes say.
+# Texts of captions, labels and axes.
 
 test_that("what is simulated or emulated is drawn apart, in files that say so", {
   grounds <- c(
@@ -17,7 +17,7 @@ test_that("what is simulated or emulated is drawn apart, in files that say so", 
     data <- fread(file, colClasses = list(character = "simulated"), na.strings = NULL)
     expect_identical(unique(data$simulated), grounds[[i]])
   }
-  # They are one exhibit, drawn as far as the best of them.
+  # They are one exhibit, with the state of the best of them.
   expect_identical(nrow(best_of(drawn$coverage)), 1L)
   summed <- readLines(file.path(drawn$out, "coverage.md"))
   expect_true("| all | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |" %in% summed)

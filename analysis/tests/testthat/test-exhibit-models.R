@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exhibits of estimates on planted launches: the planted truth comes out, with its interval.
+# Exhibits of estimates on simulated launches: the estimates match the truth, with intervals.
 
 test_that("the opportunity of overlap is drawn by size with its interval", {
   folder <- fresh_folder()
@@ -60,7 +60,7 @@ test_that("what was hidden to the last step is ringed and said to be a bound", {
   expect_false(grepl("Ringed", svg, fixed = TRUE))
 })
 
-# Ping-pong with a change of protocol behind `limit`, and `eager-limit` launches that found it.
+# Ping-pong with a change of protocol above `limit`, and `eager-limit` launches that found it.
 write_protocols <- function(folder, limit = 4096, seen = limit, setting = list(), held = TRUE,
                             session = "20261121T070000Z") {
   sizes <- 2^seq(0, 16)
@@ -116,7 +116,7 @@ test_that("where no size was held, none is told as the limit", {
   regimes <- drawn_from(folder, one_row("regime_table"))
   expect_match(page_of(regimes), "none up to 4 MiB", fixed = TRUE)
   expect_false(regimes$data$explained[[1L]])
-  # A limit that was set, and not seen, says nothing of what the library takes of it.
+  # A limit that was set but not observed says nothing about the library's own header.
   set <- write_protocols(fresh_folder(), seen = 4096, setting = list(eager_limit = "8192"),
     held = FALSE
   )
@@ -152,7 +152,7 @@ test_that("launches that differ by a factor tell as much of the curve's shape as
   expect_true(is.na(noise_of(curve[key == "1"])))
   part <- curve[, list(key, bytes, median_s = time_s)]
   expect_equal(regimes_of(part)$after_bytes, c(512, NA))
-  # And do not make regimes of their own noise.
+  # The noise of the launches must not create regimes.
   straight <- part[, list(
     key, bytes, median_s = median_s / fifelse(bytes <= 512, 1e-6 + bytes * 1e-10, 1.2e-6 +
       bytes * 1e-10) * (1e-6 + bytes * 1e-10)
@@ -160,7 +160,7 @@ test_that("launches that differ by a factor tell as much of the curve's shape as
   expect_identical(nrow(regimes_of(straight)), 1L)
 })
 
-# Eager from 1 us, rendezvous from 9 us on; equal at 32000 B.
+# Eager starts at 1 us, rendezvous at 9 us; equal at 32000 B.
 write_thresholds <- function(folder, launches = 6L) {
   sizes <- 2^seq(11, 20)
   for (launch in seq_len(launches)) {
@@ -189,7 +189,7 @@ test_that("the crossover is told with what to set, in the table and in the repor
   expect_true(is.na(few$data$low_bytes))
   said <- advise(read_results(folder))
   expect_length(said, 1L)
-  # Whether 1 MiB was eager with a limit of 1 MiB nothing tells.
+  # It is unknown whether 1 MiB was sent eagerly with a limit of 1 MiB.
   expect_match(said, "set EAGER_SIZE to 3[12][0-9]{3} for messages of 2 KiB to 512 KiB")
   expect_length(advise(read_results(plant(fresh_folder(), design_of(bytes = 1)[, time := 1]))), 0L)
 })

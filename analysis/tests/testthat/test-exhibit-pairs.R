@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A slow rank shows in the heat map of all pairs.
+# The heat map of all pairs shows a slow rank.
 
 test_that("each pair has the median of its launches, and a slow rank shows", {
   folder <- fresh_folder()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The register and its verbs on planted launches: the planted number comes out, what is lacking
-# is said, and nothing is drawn that the launches do not carry.
+# The register and its verbs on simulated launches: known numbers are reproduced, missing data are
+# reported, and nothing is drawn without data.
 
 test_that("the register holds every published exhibit once and names verbs that are there", {
   exhibits <- list_exhibits()
@@ -13,7 +13,7 @@ test_that("the register holds every published exhibit once and names verbs that 
   expect_false(anyDuplicated(exhibits$name) > 0L)
   verbs <- unique(exhibits$verb[nzchar(exhibits$tests)])
   expect_true(all(lengths(lapply(verbs, find_verb)) > 0L))
-  # A filter's column is one of a launch, of its options, or of the samples.
+  # A filter's column is a column of launches, of their options, or of the samples.
   columns <- unique(unlist(lapply(exhibits$filter, names)))
   known <- c(
     "mpi", "algorithms", "transport", "placement", "ranks", "operation", "queue", "burst",
@@ -47,7 +47,7 @@ test_that("a wrong call of exhibit() is refused with its name, and registers not
   )
   expect_error(exhibit("nostudy", "A figure"), "STUDY-EXHIBIT", class = "cotejo_bad_data")
   long <- expect_error(exhibit(strrep("[", 3000), "A figure"), "STUDY-EXHIBIT")
-  expect_lt(nchar(conditionMessage(long)), 300) # the name was shown whole
+  expect_lt(nchar(conditionMessage(long)), 300) # a long name is shortened
   expect_identical(nrow(list_exhibits()), before)
 })
 
@@ -136,7 +136,7 @@ test_that("filters and sizes choose what they say", {
   expect_identical(
     lacking_values(table, list(operation = c("other", "gone", "!exchange-b"))), "operation gone"
   )
-  # In brackets: shown where it is, not missed where it is not.
+  # A value in brackets is shown if present, and not missed if absent.
   expect_identical(
     matches(table, list(operation = c("gone", "(other)"))), c(FALSE, FALSE, TRUE, FALSE)
   )
@@ -182,7 +182,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_identical(list.files(waiting$out), c("coverage.csv", "coverage.md", "index.html"))
   needs <- drawn_from(folder, one_row("", tests = "", needs = "an FFT experiment"))
   expect_identical(needs$coverage$lacks, "an FFT experiment")
-  # The first alternative with data counts; both tests of a pair must be there.
+  # The first alternative with data counts; both tests of a pair must be present.
   expect_identical(
     drawn_from(folder, one_row("by_size", tests = "other+planted planted"))$coverage$launches, 12L
   )
@@ -203,7 +203,7 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
   expect_identical(lone$class, "real >= 5")
   lone <- state(design[mpi == "mpich"], arguments = panels, filter = "operation=*")
   expect_identical(lone$lacks, "another MPI, another transport")
-  # Where its own filter asks for one, nothing is missed.
+  # An exhibit whose own filter selects one transport misses no other transport.
   asked <- "operation=*; transport=shm"
   expect_identical(state(design, arguments = panels, filter = asked)$state, "drawn")
   expect_identical(
@@ -217,7 +217,7 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
     expect_identical(state(unreal, arguments = panels, filter = "operation=*")$state, "drawn")
     lone <- state(unreal[mpi == "mpich"], arguments = "series=mpi", filter = "operation=*")
     expect_identical(lone$state, if (startsWith(label, "simulated")) "drawn" else "partly")
-    # It varies nothing of what the exhibit compares.
+    # A single MPI varies nothing that the exhibit compares.
     expect_identical(lone$class, if (startsWith(label, "simulated")) "simulated" else "stand-in")
   }
 })
@@ -318,7 +318,7 @@ test_that("the error of a method is the ratio of the wrong to the right, as figu
   out <- drawn_from(folder, one_row("error_table", arguments = arguments))$out
   html <- paste(readLines(file.path(out, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, "<td class=\"num\">3.0[0-9] \\[[23].[0-9]{2}, 3.[0-9]{2}\\]</td>|>3.00 \\[")
-  # One repetition alone: the first, which is planted slower than all others.
+  # Only one repetition: the first, which is simulated slower than all others.
   for (file in list.files(folder, "[.]csv$", recursive = TRUE, full.names = TRUE)) {
     edit_lines(file, function(lines) {
       at <- startsWith(lines, "first,0,0,")
@@ -333,9 +333,9 @@ test_that("the error of a method is the ratio of the wrong to the right, as figu
 
 test_that("hidden computation and overhead come out of a planted curve", {
   folder <- fresh_folder()
-  # A gap of 10 us of which 4 us are the processor's: computation to 6 us is hidden.
+  # A gap of 10 us of which the processor needs 4 us: computation up to 6 us is hidden.
   alone <- c(0, 4, 8, 12) * 1e-6
-  # Steps of one sample and of two: medians of whole amounts that are whole and that are not.
+  # Steps of one sample and of two samples: medians of integer amounts, integer or not.
   twice <- alone[c(1:4, 4L)]
   for (launch in 1:6) {
     write_overlap(folder, launch, c(0:3, 3L), pmax(10e-6, 4e-6 + twice), twice)
@@ -416,7 +416,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   expect_match(html, "Open MPI, shared memory, near, 2 ranks", fixed = TRUE)
   expect_match(html, "at 1 MiB", fixed = TRUE)
   expect_match(html, "Least start-up, 1[.]00.* us: MPICH.*Largest, 2[.]00.* us: Open MPI")
-  # Four ranks, a third of a message's bandwidth: sent one after the other.
+  # Four ranks, a third of a message's bandwidth: the root sends to one rank after the other.
   message <- design_of(bytes = 1024, operation = "pingpong")[, `:=`(time = 1e-6, variant = 2L)]
   broadcast <- design_of(bytes = 1024, operation = "bcast")[, `:=`(time = 3e-6, variant = 4L)]
   both <- rbind(message, broadcast)[, cpus := lapply(variant, function(n) seq_len(n) - 1L)]
@@ -447,7 +447,7 @@ test_that("a later session of another test of the same experiment hides nothing"
     launch = 1L, test = "other", experiment = "pingpong", session = "20261122T070000Z"
   )
   write_launch(folder, later, make_samples(1, matrix(1e-6)))
-  # The later session of another test of the same experiment does not hide this one.
+  # The later session of another test of the same experiment must not hide this session.
   expect_identical(drawn_from(folder, one_row("by_size"))$coverage$launches, 6L)
 })
 
@@ -491,7 +491,7 @@ test_that("an exhibit whose own contrast was not measured waits, and draws no ot
   expect_match(waiting$lacks, "launches with transport llc: reframe -r -n planted, guests",
     fixed = TRUE)
   expect_identical(drawn_from(folder, row("transport=tcp shm"))$coverage$state, "drawn")
-  # Two of three are a contrast, in part.
+  # Two of three levels are a contrast, drawn in part.
   expect_identical(drawn_from(folder, row("transport=tcp shm llc"))$coverage$state, "partly")
 })
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exports have the members of their schema, and text that other programs can read.
+# Exports have the members of their schema, and their text is readable for other programs.
 
 test_that("verdicts follow their schema, and metrics are OpenMetrics", {
   folder <- write_study(fresh_folder(), blocks = 5L, bytes = c(1, 1024))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Changes of series that were planted are found where they are; series without one have none.
+# Simulated changes of series are found at their place; series without a change have none.
 
 planted_series <- function(seed, step, n = 40L, at = 21L, spread = 0.01) {
   set.seed(seed)
@@ -104,7 +104,7 @@ test_that("a history names what changed at the same time, and its files are read
   csv <- data.table::fread(file.path(out, "otava", config$tests[[1L]]$file))
   expect_identical(nrow(csv), 16L)
   expect_true(all(unlist(config$tests[[1L]]$metrics) %in% names(csv)))
-  # The step of 20 % is no residual, and what is left are the differences within the levels.
+  # The step of 20 % is no residual: the residuals are the differences within the levels.
   left <- data.table::fread(file.path(out, "figures", "residuals.csv"))
   expect_identical(nrow(left), 16L)
   expect_lt(max(abs(left$residual)), 0.05)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a stranger wrote: archives that lead elsewhere, texts that a page would run.
+# Data from strangers: archives that lead outside the folder, texts that a page would execute.
 
-# A tar archive of entries, each a list of `name`, `type`, `size` as told, and `text`.
+# A tar archive of entries, each a list of `name`, `type`, `size` as declared, and `text`.
 tar_of <- function(...) {
   field <- function(text, n) {
     bytes <- charToRaw(text)
@@ -77,7 +77,7 @@ test_that("an archive is not unpacked beyond what a session may have", {
   bomb <- packed(tar_of(list(text = strrep("x", 2000))))
   expect_error(unpack_dataset(bomb), "too large", class = "cotejo_bad_data")
   options(old)
-  # No entry is larger than what a reader would take.
+  # No entry is larger than a reader accepts.
   bomb <- packed(tar_of(list(text = strrep(" ", MOST_JSON + 1))))
   expect_error(unpack_dataset(bomb), "too large", class = "cotejo_bad_data")
 })
@@ -138,7 +138,7 @@ test_that("no page has markup from hosts, CPUs, commands or libraries", {
 
 PIECES <- c("{", "\"", ",", "1e999", "-1", "\n", "nan", "[[", "9e9")
 
-# Bytes with a few mistakes in them, as hands and disks make them.
+# Bytes with a few mistakes, as by manual edits or disk errors.
 spoiled <- function(bytes) {
   for (i in seq_len(sample(3L, 1L))) {
     ends <- sort(sample(0:length(bytes), 2L))
@@ -173,7 +173,7 @@ test_that("a description or samples spoiled by chance are read, or named and lef
   }
 })
 
-# A study of two sessions, one of which a stranger has changed.
+# A study of two sessions, one of which was changed by a stranger.
 beside_a_hostile_one <- function(change) {
   dir <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 4e-7), bytes = 1, blocks = 2L)
   good <- list.files(file.path(dir, "local"), full.names = TRUE)[[1L]]
@@ -187,7 +187,7 @@ beside_a_hostile_one <- function(change) {
   dir
 }
 
-# Give the last column of each sample file another name, or a further one a value.
+# Rename the last column of each sample file, or add a further column with a value.
 with_column <- function(folder, name, value = "1") {
   for (file in list.files(folder, "[.][0-9]+[.]json$", full.names = TRUE)) {
     launch <- jsonlite::read_json(file)
@@ -229,7 +229,7 @@ test_that("columns of launches and of summaries are reserved names", {
     names(summarise_configurations(summarise_launches(study)))
   )
   own <- setdiff(own[!grepl(OUR_PREFIX, own)], SAMPLE_COLUMNS)
-  # One that is missing belongs into inst/reserved.txt.
+  # A missing name belongs into inst/reserved.txt.
   expect_identical(setdiff(own, reserved()), character())
 })
 
@@ -353,8 +353,8 @@ test_that("pipes, links, huge files and folders of no name are left out at once"
   expect_identical(nrow(broken), 0L)
 })
 
-# A named pipe in the place of a file. Something writes to it for a while, so that what opens it
-# reads nonsense and does not wait for ever.
+# A named pipe in place of a file. A process writes to it for a while, so that a reader gets
+# nonsense and does not wait for ever.
 pipe_at <- function(file) {
   unlink(file)
   system2("mkfifo", shQuote(file))
@@ -454,7 +454,7 @@ test_that("a session that cannot be read is named and left out, and stops no oth
     "cat(cotejo::read_study('%s')$broken$what, sep = '\\n')"
   ), results)
   words <- c(file.path(R.home("bin"), "Rscript"), "--vanilla", "-e", shQuote(code))
-  # Nothing is closed to root.
+  # No file is closed to root, so the command runs as another user.
   user <- system2("id", "-u", stdout = TRUE)
   if (user == "0") words <- c("setpriv", "--reuid=65534", "--clear-groups", words)
   errors <- tempfile()

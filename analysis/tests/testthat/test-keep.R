@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is kept of comparisons: found again by whoever asks, never for other launches or other code.
+# Cached comparisons: found again by every caller, never used for other launches or other code.
 
-#' As an installed package that keeps what it makes in `folder`; returns what undoes it.
+#' Act as an installed package with the cache in `folder`; returns a function that undoes this.
 keeping_in <- function(folder) {
   old <- options(cotejo.cache = folder)
   was <- made$code
@@ -34,7 +34,7 @@ test_that("a comparison is made once, whoever asks, and is the same from the cac
   expect_length(written, 1L)
   forget()
   expect_identical(compare_configurations(summary), plain)
-  # A part of the columns, another margin: the same launches.
+  # Some of the columns and another margin: the launches are the same.
   other <- compare_configurations(narrow(summary), delta = 2)
   expect_identical(other$ratio, plain$ratio)
   expect_false(identical(other$relevance, plain$relevance))
@@ -115,11 +115,11 @@ test_that("what follows from the same dataset is written once and copied after t
   expect_identical(value, 1L)
   expect_identical(list.files(again, recursive = TRUE), c("a/b.txt", "c.txt"))
   expect_identical(readLines(file.path(again, "a/b.txt")), "one")
-  # Another dataset, one that is not known, and what may not be kept are made anew.
+  # Another dataset, an unknown dataset, and results that must not be cached are computed again.
   expect_identical(write(fresh_folder(), "two"), 2L)
   expect_identical(write(fresh_folder(), NULL), 3L)
   for (i in 4:5) expect_identical(write(fresh_folder(), "three", function(value) NULL), i)
-  # A folder that lost a file is no copy, nor one where a file is cut.
+  # A folder with a missing or truncated file is no valid copy.
   kept <- function() list.files(cache, "^c[.]txt$", recursive = TRUE, full.names = TRUE)
   unlink(kept())
   expect_identical(write(fresh_folder()), 6L)
@@ -185,7 +185,7 @@ test_that("the index of a dataset that is drawn again is the same, and was not d
   expect_match(said, "nothing has changed", all = FALSE)
   expect_identical(again, first)
   expect_true(all(c("index.html", "medians.csv") %in% first$files))
-  # An exhibit that a script adds is drawn, although the dataset and the code are the same.
+  # An exhibit added by a script is drawn, although the dataset and the code are the same.
   exhibit("own-pingpong", "Ping-pong by library",
     data = launches_of("pingpong_quick"), draw = by_size(series = mpi)
   )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Exhibits of whole programs: planted phases, speed-ups, counts and gains come out.
+# Exhibits of complete programs: known phases, speed-ups, counts and gains are reproduced.
 
 quiet <- function(code) suppressMessages(utils::capture.output(code))
 
-# Launches of one FFT: `time` (s) by ranks; three tenths of it are computation.
+# Launches of one FFT: `time` (s) by ranks; computation takes three tenths of it.
 write_kernel <- function(folder, ranks, time, transport = "shm", launches = 1:6,
                          messages = 3 * (ranks - 1), operations = c("fft-original-sendrecv" = 1)) {
   for (launch in launches) {
@@ -29,7 +29,7 @@ write_kernel <- function(folder, ranks, time, transport = "shm", launches = 1:6,
   }
 }
 
-# What one row of a register makes of a folder: its state and its numbers.
+# The result of one row of a register for a folder: its state and its numbers.
 drawn <- function(folder, verb, arguments) {
   register <- one_row(verb, arguments = arguments)
   out <- fresh_folder()
@@ -79,7 +79,7 @@ test_that("messages are listed as they were counted", {
   table <- drawn(folder, "message_table", "rows=operation log2_points")
   expect_match(table$page, "3 x 4 MiB", fixed = TRUE)
   expect_match(table$page, "9 x 1 MiB", fixed = TRUE)
-  # What a program sends has nothing to do with what carries it: still one row.
+  # The messages of a program do not depend on the transport: still one row.
   write_kernel(folder, 2L, 70e-3, transport = "tcp")
   table <- drawn(folder, "message_table", "rows=operation log2_points")
   expect_identical(nrow(table$data), 2L)
@@ -120,7 +120,7 @@ test_that("a variant that is slower than the original is said to be, and no othe
 
 test_that("a variant with more sizes of messages is not quicker for that alone", {
   set.seed(6L)
-  # Nothing differs: one size of the original, eight of the variant.
+  # No difference: one size of the original, eight sizes of the variant.
   ratios <- vapply(1:40, function(i) {
     parts <- data.table::CJ(key = sprintf("k%02d", 1:10), bytes = 2^(0:7))
     variant <- chosen_by_others(
@@ -131,6 +131,6 @@ test_that("a variant with more sizes of messages is not quicker for that alone",
     )
     mean(log(variant$time_s)) - mean(log(original$time_s))
   }, 0)
-  # The least of eight would be 14 % below.
+  # The smallest of eight would be 14 % below.
   expect_lt(abs(mean(ratios)), 0.03)
 })

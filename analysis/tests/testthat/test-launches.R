@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which launches are used: summaries by launch, failed and marked ones, sessions, flags, drift.
+# The used launches: summaries by launch, failed and marked launches, sessions, flags, drift.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 
@@ -40,7 +40,7 @@ test_that("a study's summaries do not repeat all that is known of a launch on ev
   options <- grep("^option_", names(results$launches), value = TRUE)
   expect_gt(length(options), 0L)
   expect_identical(intersect(c(options, "command"), names(whole)), character())
-  # What asks for the rest has the same table.
+  # The same table results if the remaining columns are requested later.
   expect_equal(with_columns(whole, results$launches), all, ignore_attr = TRUE)
   expect_identical(names(with_columns(whole, results$launches)), names(all))
   few <- with_columns(whole, results$launches, c("command", "no such column"))
@@ -54,7 +54,7 @@ test_that("failed and marked launches are listed and never used", {
   write_launch(folder, make_description(
     "mpich", launch = 7L, status = "failed", reason = "time limit of 60 s"
   ))
-  # Samples a hundred times too slow, which must not be seen anywhere.
+  # Samples a hundred times too slow, which must not appear anywhere.
   write_launch(
     folder, make_description("mpich", launch = 8L, status = "marked", reason = "wrong core"),
     make_samples(1, matrix(6e-5))
@@ -83,7 +83,7 @@ test_that("cells that lack launches are listed, and which of them failed", {
   expect_identical(missing$usable, c(0L, 1L))
   expect_identical(missing$unusable, c(0L, 1L))
   expect_identical(missing$missing, c(3L, 1L))
-  # The same from the session's own folder, given relative to where one is.
+  # The same from the session's own folder, given as a relative path.
   here <- file.path(folder, "local", "20261121T070000Z")
   expect_identical(read_sessions(here)$sessions$site, "local")
 })
@@ -209,7 +209,7 @@ test_that("two processes read what one does, and leave out what one leaves out",
 })
 
 test_that("which columns are factors is told by any part of a table of launches", {
-  # Two queues of one operation: pooled they would be twelve replicates in place of six.
+  # Two queues of one operation: pooled, they would be twelve replicates instead of six.
   folder <- fresh_folder()
   file.copy(test_path("fixtures", "v1", "local"), folder, recursive = TRUE)
   summary <- summarise_launches(read_results(folder))
@@ -219,7 +219,7 @@ test_that("which columns are factors is told by any part of a table of launches"
   by_hand <- data.table::uniqueN(part, by = c("operation", "pairs", "bytes", "mpi"))
   expect_identical(nrow(summarise_configurations(part)), by_hand)
   expect_identical(factor_names(summary[is.na(summary$pairs)]), character())
-  # A name within a value is none.
+  # A name within a value is no factor.
   odd <- data.table::data.table(a = "x=1", b = 2, x = 3, factors = "a=x=1; b=2")
   expect_identical(factor_names(odd), c("a", "b"))
 })

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Layers whose overheads are planted.
+# Layers with known overheads.
 
-# Launch summaries of one layer: start-up in us and bandwidth in MB/s, 5 % apart at most.
+# Launch summaries of one layer: start-up in us and bandwidth in MB/s, at most 5 % apart.
 layer <- function(mpi, transport, startup_us, rate, site = "local", parameters = "",
                   operation = "pingpong", ranks = 2L, simulated = "", ...) {
   rbindlist(lapply(1:6, function(launch) {
@@ -32,7 +32,7 @@ test_that("each layer is held against the one below, the lowest first", {
   expect_equal(pick("openmpi", "tcp")$added_s, 3e-6 * (1 + 3.5 / 200), tolerance = 1e-3)
   expect_lt(pick("pvm", "direct")$bandwidth_ratio, 0.55)
   expect_true(pick("pvm", "direct")$bandwidth_ratio_high < 1)
-  # Nothing below shared memory was measured here, and nothing is below the echo.
+  # No layer below shared memory was measured here, and no layer is below the echo.
   expect_true(is.na(pick("openmpi", "shm")$below))
   expect_true(is.na(pick("sockets", "icmp")$startup_ratio))
 })
@@ -105,7 +105,7 @@ test_that("a broadcast by repeated sends over a network is found, each way apart
 })
 
 test_that("broadcasts from another start line are models of their own", {
-  # Repeated sends from our own barrier, a time that does not grow from the library's.
+  # Repeated sends after cotejo's own barrier, a constant time after the library's barrier.
   sends <- function(p, start, steps) {
     layer("pvm", "daemon", 50 * steps, 10 / steps,
       operation = "bcast", ranks = p, option_broadcast = "sends", option_start = start,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Regimes and LogP parameters on curves whose truth is planted.
+# Regimes and LogP parameters on curves whose truth is known.
 
 SIZES <- sort(unique(round(2^seq(0, 22, by = 0.5))))
 
@@ -81,13 +81,13 @@ test_that("the interval of a change holds the truth in at least nine of ten stud
   expect_gte(mean(held), 0.9)
 })
 
-#' Sizes as NetPIPE perturbs them: three close to each power of two.
+#' Sizes perturbed as by NetPIPE: three sizes close to each power of two.
 PERTURBED <- sort(unique(pmax(1, c(outer(c(-3, 0, 3), 2^(2:22), `+`)))))
 
 test_that("sizes close together are no regime, whatever disturbed them together", {
   curve <- 1e-6 + PERTURBED / 5e9
   near <- abs(PERTURBED - 2^12) <= 3
-  # Slower by 8 % at 4 KiB, and the more so the smaller the size.
+  # 8 % slower at 4 KiB; the difference is larger at smaller sizes.
   curve[near] <- curve[near] * c(1.09, 1.08, 1.07)
   data <- data.table::as.data.table(list(
     key = rep("a", length(curve)), bytes = PERTURBED, time_s = curve
@@ -96,11 +96,11 @@ test_that("sizes close together are no regime, whatever disturbed them together"
   expect_true(all(regimes$to_bytes >= 4 * regimes$from_bytes))
   expect_true(all(regimes$beta_s_per_byte >= 0))
   expect_equal(regimes$alpha_s[[1L]], 1e-6, tolerance = 0.05)
-  # Without that bound, one is.
+  # Without that bound, there is such a regime.
   ends <- find_breaks(PERTURBED, curve, noise = 0.001, span = 1)
   spans <- PERTURBED[c(ends, length(curve))] / PERTURBED[c(1L, ends + 1L)]
   expect_lt(min(spans), 4)
-  # A change of protocol among them is found all the same.
+  # A change of protocol among these sizes is still found.
   data$time_s <- two_protocols(PERTURBED, 65536 + 3)
   expect_equal(fit_regimes(data)$changes$after_bytes, 65536 + 3)
 })
@@ -164,7 +164,7 @@ test_that("a change is held against the library's limit", {
   expect_equal(explain_changes(changes, 4096)$explained, c(TRUE, FALSE))
   expect_equal(explain_changes(changes, 8192)$explained, c(FALSE, FALSE))
   expect_equal(explain_changes(changes, 70000)$explained, c(FALSE, TRUE))
-  # Each its own limit; where nothing was held none is explained.
+  # Each change has its own limit; without an observed limit, no change is explained.
   expect_equal(explain_changes(changes, c(4096, 70000))$explained, c(TRUE, TRUE))
   expect_equal(explain_changes(changes, c(Inf, NA))$explained, c(FALSE, NA))
 })
@@ -175,7 +175,7 @@ test_that("a curve with a hole or without size is refused", {
   expect_error(fit_regimes(data[bytes <= 1]), class = "cotejo_refused")
 })
 
-#' Samples of one launch of logp with planted parameters (us) at one size.
+#' Samples of one launch of logp with known parameters (us) at one size.
 logp_samples <- function(bytes, eel, g, os_call, or_call, os, or, words = 0.5) {
   work <- 1.25 * c(max(g, eel), 2 * eel)
   times <- c(eel, g, os_call, or_call, work + c(os, or + words), work[[2L]] + words)
@@ -208,9 +208,9 @@ test_that("LogP parameters are those that were planted", {
   expect_equal(at$or_overlap_s, 3e-6, tolerance = 1e-9)
   expect_equal(at$L_overlap_s, 5e-6, tolerance = 1e-9)
   expect_equal(at$L_call_s, -3e-6, tolerance = 1e-9)
-  # 4 us at 8 B, and 9 us that the latency grows by.
+  # 4 us at 8 B, plus the growth of the latency by 9 us.
   expect_equal(at$g_derived_s, 13e-6, tolerance = 1e-9)
-  # An overhead is neither below nothing nor above the gap.
+  # An overhead is neither negative nor greater than the gap.
   expect_equal(found[bytes == 4096]$os_overlap_s, 4e-6, tolerance = 1e-9)
   expect_equal(found[bytes == 4096]$or_overlap_s, 0)
   share <- overheads_within_latency(found)
@@ -221,7 +221,7 @@ test_that("LogP parameters are those that were planted", {
   expect_equal(c(share$ratio_call, share$ratio_overlap), c(0.95, 0.45))
   # 13 us of calls against 10 us of latency.
   expect_equal(overheads_within_latency(found, tolerance = 0.31)$share_call, 1)
-  # Nothing is allowed for unless asked.
+  # By default, there is no tolerance.
   over <- copy(found)[, L_overlap_s := -0.01 * eel_s]
   expect_equal(overheads_within_latency(over)$share_overlap, 0)
   expect_equal(overheads_within_latency(over, tolerance = 0.02)$share_overlap, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Figures of merit in their own units: which way is better, in tables, words and verdicts.
+# Figures of merit in their own units: the better direction in tables, words and verdicts.
 
 planted_merits <- function(better = "more", unit = "GFLOP/s", of = c(openmpi = 10, mpich = 12)) {
   folder <- fresh_folder()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Rates of NAS kernels on planted launches: operations over time, and the split that is best.
+# Rates of NAS kernels on simulated launches: operations over time, and the best split.
 
 # Launches of a kernel of 1000 Mop: seconds by split, `times` named "RANKSxTHREADS".
 plant_kernel <- function(folder, times, blocks = 6L, operation = "nas-cg-A", language = NULL,

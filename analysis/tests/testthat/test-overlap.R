@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The opportunity of overlap, read off curves whose truth is planted.
+# The opportunity of overlap, estimated from curves whose truth is known.
 
 STEPS <- seq(0, 15, length.out = 13L) * 1e-6
 
@@ -49,7 +49,7 @@ test_that("the order of the steps does not matter, a short or broken curve is re
   expect_error(overlap_opportunity(STEPS, replace(seconds, 3L, NA)), class = "cotejo_refused")
 })
 
-#' What read_results() gives for `n` launches of overlap with planted base and overhead.
+#' The result of read_results() for `n` launches of overlap with known base and overhead.
 overlap_results <- function(n, base = 1e-5, overhead = 3e-6, cv = 0.03, seed = 1L) {
   set.seed(seed)
   keys <- sprintf("launch%02d", seq_len(n))
@@ -75,7 +75,7 @@ overlap_results <- function(n, base = 1e-5, overhead = 3e-6, cv = 0.03, seed = 1
 test_that("the interval over launches holds the planted opportunity in nine of ten studies", {
   held <- vapply(1:20, \(seed) {
     found <- estimate_overlap(overlap_curves(overlap_results(10L, seed = seed)))
-    # The sample in the middle of three is 1 % above the planted curve.
+    # The middle one of three samples is 1 % above the true curve.
     found$hidden_s_low <= 7e-6 * 1.01 && found$hidden_s_high >= 7e-6 * 0.99
   }, NA)
   expect_gte(mean(held), 0.9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The package as a package: its help is what its sources say, and the site's index has all of it.
+# The package: its help matches its sources, and the index of the site lists all help pages.
 
 source_of_package <- function() {
   root <- test_path("..", "..")
@@ -64,7 +64,7 @@ test_that("no code knows an MPI by its name: the families say theirs", {
   names <- sub("[.]yaml$", "", list.files(families, "[.]yaml$"))
   expect_true(all(c("openmpi", "mpich") %in% names))
   files <- list.files(file.path(root, "R"), "[.]R$", full.names = TRUE)
-  # The register's exhibits are of certain libraries, as the studies were.
+  # The register's exhibits name certain libraries, as the studies did.
   files <- files[!startsWith(basename(files), "register-")]
   found <- unlist(lapply(files, function(file) {
     code <- parse(file, keep.source = TRUE)
@@ -83,7 +83,7 @@ test_that("the name of a file says its verb", {
     "prove", "run", "keep"
   )
   expect_identical(setdiff(sub("-.*$", "", files), verbs), "package.R")
-  # And the table at the top of package.R knows each.
+  # The table at the top of package.R lists each verb.
   told <- readLines(file.path(source_of_package(), "R", "package.R"))
   said <- vapply(verbs, function(verb) any(grepl(paste0("^#.* ", verb, "-"), told)), NA)
   expect_true(all(said))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Pages: what a template's parts become, and that big tables are made quickly.
+# Pages: the HTML of the parts of a template, and the speed of large tables.
 
 template <- function(...) {
   file <- file.path(fresh_folder(), "t.Rmd")

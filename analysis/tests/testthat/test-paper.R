@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The paper: every section is there, its numbers are those of the data, and a claim is judged by
-# the data that are there.
+# The paper: every section is present, its numbers are those of the data, and claims are judged by
+# the available data.
 
 paper <- function() {
   source <- test_path("..", "..", "paper.Rmd")
@@ -30,15 +30,15 @@ test_that("the paper has its sections and computes what it says", {
   )) {
     expect_match(html, paste0("<h2 id=\"[^\"]*\">", section))
   }
-  # The paper says by whom it is, of what, and how sure its numbers are, before all else.
+  # The paper begins with its authors, its data, and the certainty of its numbers.
   text <- gsub("\\s+", " ", gsub("<[^>]*>", " ", html))
   expect_match(text, "The cotejo authors. cotejo [0-9.]+; launches of 2026-11-21; commit [^.]+")
-  # The rule by which figures are chosen stands before them.
+  # The rule for choosing figures stands before the figures.
   expect_match(text, "At most three figures of each study are shown: complete ones", fixed = TRUE)
   expect_match(text, "2 libraries in 24 launches on 1 site", fixed = TRUE)
   expect_match(text, "printed conclusions hold", fixed = TRUE)
   expect_match(text, "doi:10.1145/2807591.2807644", fixed = TRUE)
-  # Each citation leads to its entry, which is there for other papers too.
+  # Each citation leads to its entry, which is also available for other papers.
   expect_false(grepl("[@", html, fixed = TRUE))
   cited <- regmatches(html, gregexpr("href=\"#ref-[a-z]+\"", html))[[1L]]
   listed <- regmatches(html, gregexpr("id=\"ref-[a-z]+\"", html))[[1L]]
@@ -49,7 +49,7 @@ test_that("the paper has its sections and computes what it says", {
   text <- gsub("\\s+", " ", gsub("<[^>]*>", "", html))
   expect_match(text, "in 24 launches", fixed = TRUE)
   expect_match(text, "Open MPI is the fastest library in 6 of 6 tests", fixed = TRUE)
-  # A paper that is read: few words and headings, none of which is there twice.
+  # The paper is readable: few words and headings, no heading twice.
   expect_lt(length(strsplit(text, " ")[[1L]]), 8000L)
   headings <- regmatches(html, gregexpr("<h[23][^>]*>[^<]*", html))[[1L]]
   expect_identical(anyDuplicated(sub("^<[^>]*>", "", headings)), 0L)
@@ -59,7 +59,7 @@ test_that("the paper has its sections and computes what it says", {
   expect_match(text, "contradicted", fixed = TRUE)
   expect_match(text, "0.2662", fixed = TRUE)
   expect_false(grepl("NaN|\\bInf\\b|## Error", text))
-  # Each number leads to its row, and each row to a file of data that has it.
+  # Each number links to its row, and each row to a file of data that contains it.
   facts <- regmatches(html, gregexpr("href=\"#fact-[0-9]+\"", html))[[1L]]
   rows <- regmatches(html, gregexpr("id=\"fact-[0-9]+\"", html))[[1L]]
   expect_gt(length(facts), 40L)

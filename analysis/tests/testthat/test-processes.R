@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Waits for a condition, two minutes at most: no process is late by its clock on a busy machine.
+# Waits for a condition, at most two minutes, because processes are slow on a busy machine.
 wait_until <- function(condition) {
   for (look in 1:2400) {
     if (eval.parent(substitute(condition))) {
@@ -40,7 +40,7 @@ test_that("an error in another process keeps its class and its words", {
 test_that("each process takes the next number when it is ready, and no core waits for another", {
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
-  # The first one lasts until all others are done.
+  # The first task lasts until all others are done.
   place <- fresh_folder()
   found <- in_turns(c(4L, 1:3, 5:40), function(i) {
     file.create(file.path(place, i))
@@ -89,7 +89,7 @@ test_that("as many processes work as there are cores, also after a PDF, none in 
   plot <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) + ggplot2::geom_point()
   expect_match(svg_text(lay_out(plot)), "<svg", fixed = TRUE)
   expect_identical(cores_here(), 3L)
-  # Text that this process itself had set would let the forks wait for ever.
+  # If this process had set the text itself, the forks would wait for ever.
   files <- replicate(4L, tempfile(fileext = ".pdf"))
   draw_pdf(lay_out(plot), files[1L])
   expect_identical(cores_here(), 3L)

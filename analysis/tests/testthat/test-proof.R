@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The account of the proof on launches whose truth is planted here, and the coverage on a few
+# The account of the proof on simulated launches whose truth is known, and the coverage on a few
 # simulated studies.
 
-# Launches of a proof: names with plants by session, times as they then are. Of a plant that is no
-# share, `as_if` says by which share launches are slower.
+# Launches of a proof: names with injected slowdowns by session, and their times. If a slowdown is
+# no share, `as_if` is the share by which launches are slower.
 plant_proof <- function(blocks = 10L, cv = 0.01, lie = 0, bytes = c(1, 1024), plants = c(
                           a = "0", b = "0.1", c = "0"
                         ), sessions = c("20271121T070000Z", "20271122T070000Z"),
@@ -14,7 +14,7 @@ plant_proof <- function(blocks = 10L, cv = 0.01, lie = 0, bytes = c(1, 1024), pl
     here <- if (session == sessions[[1L]]) plants else stats::setNames(rev(plants), names(plants))
     for (block in seq_len(blocks)) {
       for (alias in names(here)) {
-        # With a lie, the last name with nothing planted is slow.
+        # If `lie` is not 0, the last name without an injected slowdown is slow.
         lies <- here[[alias]] == "0" && alias == max(names(here)[here == "0"])
         real <- if (lies) lie else as_if(here[[alias]])
         times <- vapply(bytes, function(size) {
@@ -40,10 +40,10 @@ test_that("planted slowdowns are found whatever their names, and nothing else is
   proof <- proof_of(plant_proof())
   expect_identical(sort(unique(proof$names$plant)), c("0", "0.1"))
   trials <- planted_trials(proof$summary, proof$names, "0.1", 10L)
-  # Two sessions, two names with nothing planted, two sizes.
+  # Two sessions, two names without a slowdown, two sizes.
   expect_identical(trials$verdict_of_slow, rep("slower", 8L))
   equal <- compare_sets(proof$summary, proof$names, 10L, equal_pairs)
-  # One pair of names with nothing planted.
+  # One pair of names without a slowdown.
   expect_identical(nrow(equal), 4L)
   families <- alarms_of(equal)
   expect_identical(families$alarm, c(FALSE, FALSE))
@@ -99,7 +99,7 @@ test_that("sessions that are older than the criteria are not used", {
 })
 
 test_that("intervals hold the truth as often as they say, on a few simulated studies", {
-  # 200 studies have a standard error of 1.6 points: 2 points and three of those.
+  # 200 studies have a standard error of 1.6 points: the tolerance is 2 points and three of these.
   designs <- COVERED[design == "one session" & blocks %in% c(5L, 7L, 10L) |
     design != "one session" & blocks == 10L]
   kinds <- c("log-normal", "two modes")
@@ -116,7 +116,8 @@ test_that("the truth is rejected where launches without it would be called diffe
     studies <- lapply(1:60, function(k) simulate_blocks("two modes", blocks, truth))
     asked <- paired_curves(studies)
     none <- paired_curves(lapply(studies, function(d) d - rep(truth, each = blocks)))
-    # The level of an interval depends on what else differs; each size alone is the same test.
+    # The level of an interval depends on the other differences; the test of each single size is
+    # equal.
     alone <- Map(function(curve) {
       reach <- stats::qt(1 - curve$p / 2, curve$df) * curve$error
       abs(curve$effect) - reach
@@ -133,7 +134,7 @@ test_that("the truth is rejected where launches without it would be called diffe
 })
 
 test_that("intervals hold the truth under stopping by their width", {
-  # 250 studies have a standard error of 1.4 points: 2 points and three of those.
+  # 250 studies have a standard error of 1.4 points: the tolerance is 2 points and three of these.
   stopped <- prove_stopping(0.8, 250L)
   expect_gt(stopped$blocks, 7.5)
   expect_lt(stopped$blocks, 20)
@@ -159,11 +160,11 @@ few <- function() {
   criteria
 }
 
-# The goals of trials made of launches, with the simulation left out.
+# The goals of trials on launches, without the simulation.
 goals_on <- function(folder, criteria = few()) {
   proof <- proof_of(folder)
   found <- suppressMessages(trials_of(proof$summary, proof$names, criteria))
-  # Plants of this test have no 30 blocks.
+  # The injected slowdowns of this test have no 30 blocks.
   found$expected <- cbind(time = "median", found$within)
   proof <- c(found, list(repetition = data.table(agree = c(TRUE, TRUE))))
   rbind(
@@ -180,7 +181,7 @@ goals_on <- function(folder, criteria = few()) {
 test_that("each goal on launches is met where it holds, and can fail", {
   good <- goals_on(plant_proof(bytes = c(1024, 4096)))
   expect_identical(good$goal[!good$met], character())
-  # All of them wrong: what differs is a name with nothing planted, and not the plant.
+  # All goals fail: a name without a slowdown is slower, and the name with the slowdown is not.
   bad <- goals_on(
     plant_proof(bytes = c(1024, 4096), lie = 0.5, as_if = function(plant) -0.2)
   )
@@ -219,7 +220,7 @@ test_that("a power that is predicted is found", {
 })
 
 test_that("what is not shown has its cause beside it, by a control", {
-  # Among launches that hardly differ and among such that do.
+  # Launches that hardly differ, and launches that do.
   criteria <- list(list(
     plant = "0.1", summary = "median", from = 0, verdict = "slower", at_least = 0.8,
     never = list("faster"), at_most = 0.05
@@ -247,7 +248,7 @@ test_that("what is not shown has its cause beside it, by a control", {
   expect_identical(goals$met, c(FALSE, TRUE))
   expect_match(goals$why[[1L]], "vary by 20.0 %.*predicts 25.0 %.*added in numbers")
   expect_identical(goals$why[[2L]], "")
-  # Of 24 clusters without any the upper end is 14 %; 72 would do.
+  # The upper bound for 24 clusters without a case is 14 %; 72 clusters would suffice.
   blame <- goal_of_blame(NULL, data.table(
     verdict_of_slow = rep("not settled", 240L), cluster = rep(1:24, 10L)
   ), list(at_most = 0.05))
@@ -279,12 +280,13 @@ test_that("goals on simulated launches can fail", {
   )
   goals <- goals_of_simulation(proof, proof_criteria())
   expect_identical(goals$met, c(TRUE, TRUE, TRUE))
-  # Where it is furthest off is said with its control.
+  # The cell with the largest deviation is reported with its control.
   expect_match(goals$shown[[1L]], paste(
     "two modes, 7 blocks, 1 lost: 96.0 % hold the truth, 95.0 % is said;",
     "the truth itself is rejected in 3.00 %"
   ), fixed = TRUE)
-  # Too wide, by a test that rejects the truth as often as it may; too narrow has no such cause.
+  # Too wide, with a test that rejects the truth as often as allowed; "too narrow" has no such
+  # cause.
   wide <- proof
   wide$coverage <- data.table::copy(proof$coverage)[2L, `:=`(
     coverage = 0.999, low = 0.998, high = 1, alarms = 0.05, alarms_low = 0.04, alarms_high = 0.06
@@ -302,7 +304,7 @@ test_that("goals on simulated launches can fail", {
 })
 
 test_that("a planted 5 % is found on simulated launches as often as it is to be", {
-  # Of 30 studies of nine sizes; the bench asks it of 500.
+  # 30 studies of nine sizes; the bench uses 500.
   expect_gt(prove_power(repeats = 30L)[[1L]], 0.9)
   expect_lt(prove_power(share = 0.005, repeats = 10L)[[1L]], 0.5)
 })
@@ -319,7 +321,7 @@ test_that("the page says what is shown and what is not yet", {
   out <- file.path(fresh_folder(), "proof.html")
   goals <- NULL
   suppressMessages(utils::capture.output(goals <- write_proof(folder, out, repeats = 20L)))
-  # What cannot be judged is not shown: 200 families, 30 launches and hosts are missing.
+  # A goal that cannot be judged is not met: 200 families, 30 launches and hosts are missing.
   unjudged <- grepl("no session|no such|no other", goals$shown) | grepl("200 families", goals$goal)
   expect_gt(sum(unjudged), 20L)
   expect_false(any(goals$met[unjudged]))
@@ -337,13 +339,13 @@ test_that("a launch that does not say what was planted is no launch of a proof",
 })
 
 test_that("false alarms of one set of blocks are one, not as many as its families", {
-  # Ten sets of twenty families: in one set all of them, or as many alarms by themselves.
+  # Ten sets of twenty families: all alarms in one set, or the same number spread over the sets.
   set <- rep(1:10, each = 20L)
   together <- share_of_clusters(set == 1L, set)
   apart <- share_of_clusters(rep(c(TRUE, rep(FALSE, 9L)), 20L), set)
   expect_equal(c(together[[1L]], apart[[1L]]), c(0.1, 0.1))
   expect_gt(together[[3L]], 0.35)
   expect_lt(apart[[3L]], 0.16)
-  # No alarm in one cluster alone is one trial's worth.
+  # No alarm in one single cluster counts as one trial.
   expect_gt(share_of_clusters(rep(FALSE, 50L), rep(1L, 50L))[[3L]], 0.9)
 })

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Questions that a dataset keeps: each gets the report that it is for, from its packed launches.
+# Questions stored in a dataset: each gets its kind of report, from its packed launches.
 
 # A packed dataset NAME in the folder `questions` of a dataset; `more` goes into each session.json.
 keep_question <- function(dataset, name, base, more = list(), sessions = "20261121T070000Z") {
@@ -91,9 +91,9 @@ test_that("pages that are kept beside their launches say what is made of those",
   reference <- testthat::test_path("../../../data/reference/questions")
   skip_if_not(dir.exists(reference), "the package alone, without its repository")
   kept <- list.files(reference, "html$", recursive = TRUE)
-  # Of this one the page alone would be larger than its launches by far.
+  # The page of this question alone would be much larger than its launches.
   expect_setequal(dirname(kept), setdiff(list.files(reference), "spack-variants"))
-  # One of each kind: to make all takes too long.
+  # One of each kind: all of them would take too long.
   some <- c("abi", "program-npb-is", "releases-openmpi")
   dataset <- fresh_folder()
   dir.create(file.path(dataset, "questions"), recursive = TRUE)

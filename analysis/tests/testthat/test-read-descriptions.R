@@ -84,7 +84,7 @@ test_that("missing members and other types are refused at their line", {
     d$asked$launch <- "one"
     d
   }, "member asked.launch is of another type (whole number expected)", "launch")
-  # `size` of observed, not what else is called so.
+  # `size` of observed, not another member with this name.
   spoil(function(d) {
     d$observed$size <- list(2L)
     d
@@ -212,7 +212,7 @@ test_that("a launch that names a session which has another folder is left out", 
   expect_match(
     results$broken$what, "evil/.*json: names session local/.*, which has another folder, too; put"
   )
-  # Of two copies in folders of other names, neither can be believed.
+  # If two copies are in folders of other names, neither is valid.
   another <- file.path(launch$folder, "evil", "20200202T000000Z")
   file.rename(session, another)
   expect_error(
@@ -220,7 +220,7 @@ test_that("a launch that names a session which has another folder is left out", 
     class = "cotejo_bad_data"
   )
   unlink(another, recursive = TRUE)
-  # Alone, it is a session that was copied to a folder of another name.
+  # A single copy is a session that was copied to a folder of another name.
   expect_identical(nrow(read_results(launch$folder)$launches), 1L)
 })
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Samples are read strictly: what is not as docs/data.md says is refused with file and line.
+# Samples are read strictly: deviations from docs/data.md are refused with file and line.
 
-# The sample file has two lines of head, then six rows.
+# The sample file has two header lines, then six rows.
 spoil <- function(change, what, line, packed = FALSE) {
   launch <- one_launch()
   edit_lines(launch$csv, change)
@@ -89,7 +89,7 @@ test_that("files that are read together are each as it is alone, and so is what 
     named <- names(single[[i]])
     expect_equal(as.list(together[[i]][, named, with = FALSE]), as.list(single[[i]]))
   }
-  # One launch has a row more, another one less.
+  # One launch has an additional row, another launch lacks one.
   csv <- sub("json$", "csv", grep("pingpong_quick.*00[12][.]json$", files, value = TRUE))[1:2]
   edit_lines(csv[[1L]], function(l) c(l, utils::tail(l, 1L)))
   edit_lines(csv[[2L]], function(l) l[-length(l)])
@@ -123,7 +123,7 @@ test_that("what is of another type among others than alone is read alone", {
     found <- read_sample_files(asks("a", odd))
     expect_identical(lapply(found, `[[`, "of"), list(1L, 2L))
   }
-  # Two files that have as many rows together as they should have.
+  # Two files with the right total number of rows.
   uneven <- asks(c("a", "b"), "c")
   uneven[[1L]]$rows <- 1L
   uneven[[2L]]$rows <- 2L
@@ -217,7 +217,7 @@ test_that("further columns are read; one with a unit holds numbers", {
   expect_refused(read_results(launch$folder), launch$csv, 5L, "bad value \"x\" in column extra")
 })
 
-# The most memory (B) of R's own that a call takes beyond what there was.
+# The maximum memory (B) that R uses in a call, in addition to the memory in use before.
 memory_of <- function(call) {
   before <- sum(gc(reset = TRUE)[, 2L])
   force(call)

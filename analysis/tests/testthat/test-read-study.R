@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Summaries are made as samples are read, kept by what the dataset is, and samples come when asked.
+# Summaries are made while samples are read, and cached by dataset; samples are read on request.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Both versions of samples, descriptions and plans are read; one broken file stops no other.
+# Both versions of samples, descriptions and plans are read; a broken file does not stop others.
 
 fixture <- function(version) test_path("fixtures", version)
 
@@ -11,7 +11,7 @@ copied <- function(version) {
   list(folder = folder, json = json, csv = sub("json$", "csv", json))
 }
 
-# What the tables of both versions have in common.
+# Columns that the tables of both versions share.
 SAME <- c(
   "key", "launch", "mpi", "settings", "kernel", "cpu_model", "governor", "node_cores",
   "memory_bytes", "observed_cpus", "option_mode", "library", "commit"
@@ -98,12 +98,12 @@ test_that("addresses of a program's own buffers are told beside its comparison, 
   expect_true(all(told$compared))
   expect_identical(nrow(refused_pairs(summary)), 0L)
   expect_gt(nrow(compare_configurations(summary)), 0L)
-  # Where each launch has addresses of its own, their number is told.
+  # If each launch has addresses of its own, their number is reported.
   apart <- data.table::copy(summary)
   apart[, layout := paste(mpi, layout, launch)]
   number <- length(unique(apart[mpi == "openmpi"]$layout))
   expect_match(differing_pairs(apart)$why, paste(number, "different ones (openmpi)"), fixed = TRUE)
-  # A program's own buffers beside ours: what differs is not the MPI alone.
+  # A program's own buffers in one MPI, cotejo's in the other: not only the MPI differs.
   summary[mpi == "openmpi", layout_name := "page"]
   expect_identical(refused_pairs(summary)$why, refused$why)
 })
@@ -286,7 +286,7 @@ test_that("libraries of one title are told apart by their names", {
       name = c("a", "b", "c"), title = c("X", "X", "Open MPI"), colour = "#000000", order = 1:3
     ))
   )
-  # One title is that of a library which the sessions do not describe.
+  # One title belongs to a library that the sessions do not describe.
   expect_identical(
     families_of(sessions)$title, c("X (a)", "X (b)", "Open MPI (c)", "shared memory")
   )

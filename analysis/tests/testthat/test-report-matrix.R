@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The matrix that a report opens with, its sentences, and headings that are unique.
+# The matrix at the start of a report, its sentences, and unique headings.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 
@@ -8,7 +8,7 @@ compared <- function(folder) {
 }
 
 test_that("the matrix names who wins in each class of sizes, by how much and how often", {
-  # Faster by a factor of two at small sizes, the same at large ones, where bytes decide.
+  # Twice as fast at small sizes, equal at large sizes, where the bandwidth dominates.
   folder <- write_study(
     fresh_folder(), MPIS,
     bytes = c(1, 1024, 16384, 4194304), blocks = 12L, cv = 0.002
@@ -64,7 +64,7 @@ test_that("a library that is behind is excluded where two others are alike", {
   expect_match(said[[1L]], paste0(
     "None of 3 tests has a single winner, but MPICH is slower than another library in 3 of them."
   ), fixed = TRUE)
-  # Of those that are behind, the nearest counts, and of the first, the fastest.
+  # The nearest of the libraries behind counts, and the fastest of the first ones.
   expect_equal(lead_of(
     c("x", "y"), c("x", "x", "x", "y", "y", "z"), c("y", "z", "w", "z", "w", "w"),
     c(0.9, 1 / 2, 1 / 4, 1 / 1.8, 1 / 3.6, 1 / 2)
@@ -85,7 +85,7 @@ test_that("headings are unique, by what tells their strata apart", {
   expect_match(titles, "4 ranks", all = FALSE)
 })
 
-# A comparison of two MPIs at so many places.
+# A comparison of two MPIs at a number of places.
 compared_at <- function(places) {
   comparison <- compared(write_study(fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L))
   rbindlist(lapply(seq_len(places), function(i) copy(comparison)[, site := sprintf("s%02d", i)]))
@@ -119,12 +119,12 @@ test_that("tables of strata have headings of what their rows share, each its own
   titles <- vapply(parts, `[[`, "", "title")
   expect_length(titles, 2L)
   expect_identical(anyDuplicated(titles), 0L)
-  # One part has two placements: they are a column, not the heading.
+  # One part has two placements: they are a column, not part of the heading.
   expect_identical(grepl("placement near", titles), c(TRUE, FALSE))
   expect_match(parts[[2L]]$html, "<th class=\"num\">Placement</th>", fixed = TRUE)
   expect_false(grepl("Placement</th>", parts[[1L]]$html, fixed = TRUE))
   expect_identical(lengths(gregexpr("<tr>", vapply(parts, `[[`, "", "html"))), c(3L, 5L))
-  # Nor do rows look alike that differ by a factor of the samples.
+  # Rows that differ by a factor of the samples must not look alike.
   one <- compared_at(1L)
   both <- rbind(cbind(queue = "1", one), cbind(queue = "64", one))
   expect_identical(table_comparison(both)$Queue, c("1", "1", "64", "64"))
@@ -161,7 +161,7 @@ test_that("the index page has contents, search, and class and launches of each e
   # A figure is loaded when its card comes into view.
   expect_match(page, "src=\"stival/fig-1.svg\" alt=\"A planted figure\" loading=\"lazy\"",
     fixed = TRUE)
-  # A file: nothing is fetched.
+  # The page is a local file: it fetches nothing.
   expect_false(grepl("(src|href)=\"?https?://", page))
 })
 
@@ -194,7 +194,7 @@ test_that("the map of winners says in words what its colours say", {
   expect_match(html, ">no single winner</td>", fixed = TRUE)
   expect_match(html, "Ping-pong, shared memory</td>", fixed = TRUE)
   expect_null(winner_map(winners[0L]))
-  # Who can be the fastest where nobody wins, if that holds for most of these sizes.
+  # Without a winner, the possible winners are named if they hold for most of these sizes.
   winners[2:3, candidates := "mpich,openmpi"]
   html <- as.character(winner_map(winners))
   expect_match(html, ">MPICH or Open MPI, up to 1.30 times</td>", fixed = TRUE)
@@ -205,7 +205,7 @@ test_that("the map of winners says in words what its colours say", {
   html <- as.character(winner_map(open[, of := 7L]))
   expect_match(html, ">no single winner</td>", fixed = TRUE)
   expect_match(html, "MPICH or Open MPI, 1.10 to 1.30 times (3 of 7)", fixed = TRUE)
-  # Black text on it has a contrast of 4.5 and more, whichever the colour.
+  # Black text on a mixed colour has a contrast of at least 4.5, for every colour.
   for (colour in c("#000000", COLOURS)) {
     channel <- grDevices::col2rgb(mixed_colour(colour, 0.5))[, 1L] / 255
     linear <- ifelse(channel <= 0.03928, channel / 12.92, ((channel + 0.055) / 1.055)^2.4)

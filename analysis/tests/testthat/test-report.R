@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# From results to words, figures and the report: the right winner in words, the same bytes twice,
-# one file that needs no other.
+# From results to words, figures and the report: the right winner in words, reproducible bytes, one
+# self-contained file.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 
@@ -57,7 +57,7 @@ test_that("equal and unclear configurations are not called different", {
     card$lines[[2L]],
     "^Not settled: MPICH and Open MPI at 1 B: MPICH may be anything from .* faster to .* slower$"
   )
-  # With the command that would settle it, and what that costs.
+  # The card shows the command that would settle it, and its cost.
   expect_match(
     card$lines[[length(card$lines)]], paste0(
       "^To settle: about [0-9]+ more launches.* \\([0-9]+ minutes?\\): make study ",
@@ -115,7 +115,7 @@ test_that("a card says where the 99th percentile orders libraries in another way
   expect_identical(found$study$by_time$minimum$verdict, found$study$comparison$verdict)
   page <- as.character(other_times(found$study))
   expect_match(page, "99th percentile: the slowest calls", fixed = TRUE)
-  # Few samples have no tail.
+  # Too few samples have no tail.
   few <- write_study(fresh_folder(), MPIS, bytes = 1, blocks = 6L, n = 15L)
   expect_identical(nrow(slow_calls(few, 0.1)$study$by_time$p99), 0L)
 })
@@ -139,7 +139,7 @@ test_that("of three MPIs the order is said run by run of sizes", {
   rows[, c("ratio", "low", "high") := list(
     ratio[verdict], ratio[verdict] * 0.9, ratio[verdict] * 1.1
   )]
-  # y beats x at 16 B, x and z are not settled, z is behind y all the same.
+  # y beats x at 16 B, x and z are not settled, but z is behind y.
   twice <- function(name, least) {
     sprintf("%s takes 2.0 times as long (at least %s %%)", name, least)
   }
@@ -153,7 +153,7 @@ test_that("of three MPIs the order is said run by run of sizes", {
   expect_match(found$text[[1L]], "^1 B to 4 B: x; z takes 2.0 times as long .*; y takes 2.5 times")
   rows[bytes == 64, verdict := c("within", "faster", "faster")]
   expect_match(orders_of(rows)$text[[3L]], "^64 B: x and y, within 9.0 %; z takes")
-  # Verdicts that run in a circle order nobody; without a test there is no tier.
+  # Circular verdicts give no order; without a test there is no tier.
   circle <- rows[bytes == 1][, verdict := c("faster", "slower", "faster")]
   expect_identical(tiers_of(circle)$tier, rep(1L, 3L))
   lacking <- rows[bytes == 1][, verdict := c("faster", "not tested", "not tested")]
@@ -209,7 +209,7 @@ test_that("figures are the same bytes twice, as SVG and CSV, as PDF when asked f
   plain <- fresh_folder()
   quietly(draw_figures(folder, plain))
   expect_setequal(list.files(plain), grep("pdf$", drawn, value = TRUE, invert = TRUE))
-  # Nothing but whole files, not even hidden ones.
+  # Only complete files, and no hidden files.
   expect_identical(list.files(first, all.files = TRUE, no.. = TRUE), drawn)
 })
 
@@ -259,12 +259,13 @@ test_that("the report is one file that says what the study found and what it res
   ), file.path(session, "audit.json"))
   out <- file.path(fresh_folder(), "deep", "report.html")
   said <- quietly(write_report(folder, out))
-  # The answers stand before the path, and beside the report.
+  # The answers are printed before the path, and written beside the report.
   expect_match(said, "1 B to 1 KiB: Open MPI; MPICH takes", fixed = TRUE, all = FALSE)
   expect_identical(utils::tail(said, 1L), out)
   expect_true(file.exists(file.path(dirname(out), "answers.json")))
   html <- paste(readLines(out), collapse = "\n")
-  # Every source is inside, and each link leads to a section, or to a file beside the report.
+  # Every source is inside the page, and each link leads to a section or to a file beside the
+  # report.
   sources <- regmatches(html, gregexpr("src=\"[^\"]{0,20}", html))[[1L]]
   expect_true(length(sources) > 0L && all(startsWith(sources, "src=\"data:")))
   links <- regmatches(html, gregexpr("(?<=href=\")[^\"]*", html, perl = TRUE))[[1L]]
@@ -293,8 +294,8 @@ test_that("the report is one file that says what the study found and what it res
     expect_true(paste0("difference-pingpong.", ending) %in% figures)
   }
   expect_true("exhibits/tinetti/p2p-mpi.html" %in% links)
-  # The first screen has the machine, the versions and the map of winners, and no warning of what
-  # belongs to the quality of the data.
+  # The first screen has the machine, the versions and the map of winners, and no warnings that
+  # belong to the quality of the data.
   first <- regexpr("class=\"map\"", html, fixed = TRUE)
   expect_lt(regexpr("Compared: MPICH 1.0, Open MPI 1.0", html, fixed = TRUE), first)
   expect_lt(first, regexpr("<summary>Contents", html, fixed = TRUE))
@@ -327,7 +328,7 @@ test_that("a large study has a page of each question, and a table of them in the
     expect_match(read_page(page), text, fixed = TRUE)
   }
   expect_match(read_page(page), "href=\"../report.html\"", fixed = TRUE)
-  # The words that explain a card stand on each page before its cards.
+  # The words that explain a card are on each page before its cards.
   words <- "Each answer lists the libraries in tiers"
   for (text in c(read_page(small), read_page(page), read_page(large))) {
     expect_length(gregexpr(words, text, fixed = TRUE)[[1L]], 1L)
@@ -370,7 +371,7 @@ test_that("nothing is written when there is nothing to report", {
   empty <- fresh_folder()
   refuse_both(empty, "no launch in it; measure something first")
   refuse_both(file.path(empty, "none"), "no such folder")
-  # A file is where the folder should be.
+  # A file exists at the path of the folder.
   folder <- write_study(fresh_folder(), MPIS["mpich"], bytes = 1, blocks = 1L)
   file <- tempfile()
   file.create(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which broadcast is this: planted algorithms are named, and what cannot be told is not.
+# Algorithms of a broadcast: simulated algorithms are named if the data can distinguish them.
 
 # Launch summaries of a broadcast that follows a model; `noise` is relative.
 planted <- function(model, ranks = c(2, 4, 8, 16), bytes = c(8, 1024, 2^13, 2^16, 2^18, 2^20),
@@ -29,8 +29,8 @@ test_that("each algorithm is named, with its step and its rate", {
   }
 })
 
-# Times of a chain of ranks that passes segments of `segment` bytes on (Open MPI's default of large
-# messages), whatever the models say.
+# Times of a chain of ranks that forwards segments of `segment` bytes (Open MPI's default for large
+# messages), independent of the models.
 pipeline <- function(ranks, bytes, latency_s, bytes_per_s, segment = 65536) {
   segments <- ceiling(bytes / segment)
   (ranks - 2 + segments) * (latency_s + pmin(segment, bytes) / bytes_per_s)
@@ -63,7 +63,8 @@ test_that("the algorithms of other collectives are named, each among its own", {
       summary <- planted(models_of(operation)[[name]], bytes = c(8, 1024, 2^16, 2^18))
       summary$operation <- operation
       found <- which_broadcast(summary, replicates = 50L)
-      # Small messages are all steps, large ones all volume; two may have one of them alike.
+      # Small messages depend only on steps, large ones only on volume; two models may share one of
+      # these.
       expect_true(name %in% found$best, info = paste(operation, name))
     }
   }
@@ -85,7 +86,7 @@ test_that("what cannot be told is said not to be", {
     ranks = c(2, 4), noise = 0.9, launches = 5L, bytes = c(8, 1024)
   ), replicates = 100L)
   expect_match(noisy$verdict, "^(undecided between|none of the models)")
-  # Time that falls with the ranks is none of them.
+  # Times that fall with the ranks match none of the models.
   falling <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(8, 1024))
   falling[, median_s := 1e-3 / ranks^2]
   expect_match(which_broadcast(falling, replicates = 50L)$verdict, "^none of the models")
@@ -94,7 +95,7 @@ test_that("what cannot be told is said not to be", {
 })
 
 test_that("blocks are drawn whole: what moves a launch at all sizes makes no model surer", {
-  # Each launch is slow or quick at every size alike; drawn size by size that would average out.
+  # Each launch is slow or fast at all sizes; drawing size by size would average this out.
   moved <- planted(SCALING_MODELS[["binomial tree"]], ranks = c(4, 8), noise = 0, launches = 7L)
   set.seed(3L)
   factor <- exp(stats::rnorm(14L, 0, 0.5))

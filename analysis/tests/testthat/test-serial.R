@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Serial dependence of launches: found at the scale of a quick session, and only where it is.
+# Serial dependence of launches: found with the data of a quick session, and not found without it.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 
@@ -61,7 +61,7 @@ test_that("card, answers.json and report warn of serial dependence", {
   folder <- fresh_folder()
   for (block in 1:10) {
     for (mpi in names(MPIS)) {
-      # Slow in five blocks after one another.
+      # Slow in five consecutive blocks.
       slow <- if (mpi == "mpich" && block > 5L) 1.1 else 1
       times <- matrix(MPIS[[mpi]] * slow * c(1, 1.01, 0.99))
       write_launch(folder, make_description(mpi, launch = block), make_samples(1, times))

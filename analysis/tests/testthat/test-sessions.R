@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sessions are chosen by comparison group: nothing hides what it does not have, and no side is
-# borrowed from another state.
+# Sessions are chosen by comparison group: a session hides no data that it lacks, and no library is
+# taken from another state.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 FIRST <- "20261121T070000Z"
 SECOND <- "20261122T070000Z"
 
-# The same study on another version of what measures.
+# The same study with another version of the measuring programs.
 at_commit <- function(folder, session, commit) {
   for (file in list.files(file.path(folder, "local", session), "json$", full.names = TRUE)) {
     edit_json(file, function(d) {
@@ -61,7 +61,7 @@ test_that("a newer session of some operations hides none of the others", {
   expect_identical(of("bcast"), FIRST)
   expect_identical(of("ibcast"), SECOND)
   expect_setequal(study$comparison$operation, c("bcast", "ibcast"))
-  # The older one is used for what the newer one lacks, and says what is not used of it.
+  # The older session supplies the data that the newer one lacks, and reports its unused data.
   old <- study$account[session == FIRST]
   expect_identical(old$status, "used")
   expect_identical(c(old$launches, old$used), c(24L, 12L))
@@ -83,7 +83,7 @@ test_that("a newer session that lacks a side is refused, and a side alone is nev
     study$account$why[[2L]], "newer than session 20261121T070000Z, but without MPICH",
     fixed = TRUE
   )
-  # A third library of another state alone.
+  # A third library, only in another state.
   third <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
   write_study(third, c(`intel-mpi` = 3e-7), blocks = 6L, bytes = 1, session = SECOND)
   at_commit(third, SECOND, "later")
@@ -165,7 +165,7 @@ test_that("what is compared is never of two machines, and the account names them
   expect_match(study$account[session == SECOND]$why, "without MPICH", fixed = TRUE)
   shown <- table_account(study$account)
   expect_identical(shown$Machine, c("Another CPU", "A CPU"))
-  # All sides of one transport: that comparison is of the new machine, the other of the old one.
+  # All libraries of one transport: its comparison uses the new machine, the other the old machine.
   write_study(folder, MPIS["mpich"], blocks = 6L, bytes = 1, session = SECOND)
   on_cpu(folder, SECOND, "Another CPU")
   used <- unique(study_of(folder)$used[, c("transport", "cpu_model")])

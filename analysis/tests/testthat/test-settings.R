@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Settings of one MPI are held against one another, and an MPI only against itself.
+# Settings of one MPI are compared with each other, and an MPI only with itself.
 
 planted_settings <- function() {
   folder <- fresh_folder()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Statistics against values that SciPy computed from the same data (scipy_reference.py), and
-# against what they must be by their definition.
+# Statistics compared with values that SciPy computed from the same data (scipy_reference.py), and
+# with their definitions.
 
 given <- jsonlite::fromJSON(test_path("scipy-input.json"))
 scipy <- jsonlite::fromJSON(test_path("scipy-values.json"))
@@ -66,7 +66,7 @@ test_that("the trend over blocks is Theil's and Kendall's as SciPy has them", {
   expect_equal(ours$change, expm1(9 * scipy$trend$slope), tolerance = EXACT)
 })
 
-# Launch summaries of two MPIs with given medians, one row a block and size.
+# Launch summaries of two MPIs with given medians, one row per block and size.
 summary_of <- function(sizes) {
   launches <- read_results(write_study(fresh_folder(), blocks = 10L, bytes = 1))$launches
   rows <- lapply(seq_along(sizes$x), function(i) {
@@ -94,7 +94,7 @@ test_that("trimmed means, their errors and corrected p values are SciPy's", {
   expect_identical(unique(compared$method), "moderated t over blocks")
   expect_equal(log(compared$ratio), scipy$sizes$effect, tolerance = EXACT)
   expect_equal(compared$q, paired_curve(d)$q, tolerance = EXACT)
-  # a is mpich, which has the second of the two sides.
+  # a is mpich, which has the second of the two samples.
   medians <- vapply(given$sizes$x, stats::median, 0)
   expect_equal(compared$median_b_s, medians, tolerance = EXACT)
 })
@@ -123,7 +123,7 @@ test_that("variances are moderated as limma does, by no more than the sizes are 
   expect_equal(
     held$spread, (most * limma$var.prior + 5 * spread) / (most + 5), tolerance = EXACT
   )
-  # Sizes that are one and the same know no more than one of them.
+  # Identical sizes carry no more information than one of them.
   same <- moderate(rep(2, 8L), rep(5, 8L), apart[, rep(1L, 8L)])
   expect_equal(same, list(spread = rep(2, 8L), df = rep(5, 8L)), tolerance = EXACT)
 })
@@ -143,7 +143,7 @@ test_that("curves are tested together as each alone, whatever the others are", {
   limma <- limma::squeezeVar(moments$spread, moments$kept - 1)
   expect_equal(prior$df[[1L]], limma$df.prior, tolerance = 1e-7)
   expect_equal(prior$spread[[1L]], limma$var.prior, tolerance = 1e-7)
-  # Sessions that are drawn need not have equally many blocks.
+  # Drawn sessions may have different numbers of blocks.
   units <- list(1:2, 3:5, 6:9)
   tests <- with_seed(1L, continue_blocks(curves[[1L]], units)(2L))
   drawn <- with_seed(1L, lapply(seq_len(CONTINUATIONS), \(i) unlist(units[continued(3L, 2L)])))
@@ -152,7 +152,7 @@ test_that("curves are tested together as each alone, whatever the others are", {
   expect_equal(tests$p, unlist(lapply(each, `[[`, "p")), tolerance = 1e-7)
 })
 
-# Curves of blocks with a part in common, a launch of twice the time in some.
+# Curves of blocks with a common part; some launches take twice the time.
 curve_at <- function(n, sizes, effect) {
   common <- stats::rnorm(n, 0, 0.04) + ifelse(stats::runif(n) < 0.1, 0.7, 0)
   common + matrix(stats::rnorm(n * sizes, 0, 0.04), n) + effect
@@ -175,10 +175,10 @@ test_that("verdict and interval are each other's inverse, at every n from 4 on",
       }
     }
   }
-  # Values that are taken away move effect and interval as they are.
+  # Subtracted values shift effect and interval without any other change.
   d <- curve_at(11L, 4L, 0)
   expect_equal(paired_curve(d + 0.5)$effect, paired_curve(d)$effect + 0.5, tolerance = EXACT)
-  # Of the sides that change places, everything is turned about 1.
+  # Exchanging the two configurations mirrors all values about 1.
   there <- paired_curve(d)
   back <- paired_curve(-d)
   expect_equal(back$low, -there$high, tolerance = EXACT)
@@ -211,7 +211,7 @@ test_that("unequal spreads and numbers of launches give no more false difference
       many_studies(design[[2L]], design[[4L]] / 100), OF_STUDY
     )
     called <- tapply(within_questions(tests, OF_STUDY)$q <= 0.05, OF_STUDY, any)
-    # At most 6 % in the long run; exchanging launches gave 15 to 46 %.
+    # At most 6 % in the long run; permuting launches gave 15 to 46 %.
     expect_lt(share_of(sum(called), 400L)[[2L]], 0.06)
   }
 })
@@ -240,7 +240,7 @@ test_that("blocks that do not vary have an interval without width, and equal one
   expect_identical(unique(flat$q), 0)
   none <- paired_curve(matrix(0, 10L, 2L))
   expect_identical(c(none$q, none$low, none$high), c(1, 1, 0, 0, 0, 0))
-  # One size that happens not to vary is no proof beside others that do.
+  # One size without variation by chance is no proof next to sizes that vary.
   d <- cbind(rep(0.01, 4L), c(-2, 1, 3, 2) / 10, c(4, -3, 1, 0) / 10, c(-1, 2, 0, 3) / 10)
   expect_gt(paired_curve(d)$q[[1L]], 0)
 })
@@ -283,7 +283,7 @@ test_that("a model of sessions is the textbook's", {
   flat[, median_s := 1]
   effect <- c(0.10, 0.20, 0.30, 0.20)
   over <- ratio_over_sessions(side(effect), flat)
-  # Errors are alike, so the mean is plain; Q = sum of squares / error^2.
+  # Errors are equal, so the mean is unweighted; Q = sum of squares / error^2.
   error <- stats::sd(c(-0.03, -0.01, 0.01, 0.03)) / 2
   q <- sum((effect - 0.2)^2) / error^2
   between <- (q - 3) * error^2 / 3

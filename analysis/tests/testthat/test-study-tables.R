@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The study object: three tables that keep their meaning whichever part of them is taken.
+# The study object: three tables that keep their meaning when a part of them is selected.
 
 queues_and_pingpong <- function() {
   folder <- write_study(
@@ -21,7 +21,7 @@ test_that("a study is launches, configurations with all factors, and measurement
   expect_setequal(as.character(unique(measured$unit[measured$measure == "median_s"])), "s")
   expect_setequal(as.character(unique(measured$unit[measured$measure == "n"])), "")
   expect_false(anyDuplicated(measured, by = setdiff(names(measured), c("value", "unit"))) > 0L)
-  # What the tables hold is what the samples say.
+  # The values of the tables match the samples.
   whole <- samples_of(study, study$launches$key)
   one <- measured[measure == "median_s"][1L]
   pairs <- study$configurations[configuration == one$configuration]$pairs
@@ -60,7 +60,7 @@ test_that("cells of a study that was just read are those that its measurements m
   expect_false(is.null(study$cells))
   expect_identical(study$cells, cells_of_study(study))
   whole <- summarise_launches(study)
-  # What is made of them leaves them as they are.
+  # Derived tables leave the cells unchanged.
   expect_identical(study$cells, cells_of_study(study))
   expect_null(study[study$launches$mpi == "mpich"]$cells)
   study$cells <- NULL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where eager and rendezvous cross, on curves whose crossing is planted.
+# The crossover of eager and rendezvous, on curves whose crossover is known.
 
 BETWEEN <- 2^seq(11, 20)
 
@@ -68,7 +68,7 @@ test_that("where protocols are the same no limit is advised, and none gains", {
   }, c(0, 0))
   # The best cut of the same launches would gain every time, by a percent or two.
   expect_lt(abs(mean(gains[1L, ])), 0.004)
-  # 5 % of 40 at one side is one; more than six have a chance under 1 in 1000.
+  # 5 % of 40, in one direction, is one; more than six have a probability under 1 in 1000.
   expect_lte(sum(gains[2L, ]), 6)
 })
 
@@ -88,7 +88,7 @@ test_that("few launches give a crossover without interval; sides that do not mat
 
 #' A launch summary with both limits set, and launches without a setting.
 #'
-#' `with`: what is set beside the limit; its number may be a limit's all the same.
+#' `with`: variables set together with the limit; their numbers may equal those of a limit.
 threshold_summary <- function(n = 10L, with = "") {
   side <- function(data, limit) {
     set <- if (is.na(limit)) "" else sprintf("; EAGER_SIZE=%s%s", limit, with)
@@ -129,7 +129,7 @@ test_that("advice names the variable, the value, the interval and what is so now
   expect_match(said, "the default is 4016 B$")
   limits$eager_limit_bytes <- TRUTH
   expect_match(threshold_advice(found, limits), "within the interval: leave it$")
-  # Where no size was held, the largest that was tried is no limit.
+  # If every tried size was sent eagerly, the largest tried size is no limit.
   limits$eager_limit_bytes <- Inf
   expect_match(threshold_advice(found, limits), "by default no message up to 4 MiB waits$")
 })
@@ -141,13 +141,13 @@ test_that("advice names all that was set with the limit, and nothing that is alw
   expect_match(threshold_advice(found), sprintf(
     "set COPIES to 1, EAGER_SIZE to %.0f, ROOM to 1048576 for", round(found$crossover_bytes)
   ), fixed = TRUE)
-  # A value that the launches which left the limit alone have too, but another one.
+  # The launches without a limit have the same variable with another value.
   other <- copy(summary)[is.na(setting_eager_limit), environment := "A=2; ALWAYS=1048576"]
   expect_match(find_crossovers(other)$variables, "^A=1; COPIES=1; ")
   # Another session may have differed in more than the limit.
   later <- other[is.na(setting_eager_limit)][, session := "t"]
   expect_identical(find_crossovers(rbind(later, summary))$variables, found$variables)
-  # Without launches that left the limit alone: what the two limits do not share.
+  # Without launches that left the limit alone: the variables that differ between the two limits.
   expect_identical(
     find_crossovers(summary[!is.na(setting_eager_limit)])$variables, "EAGER_SIZE={value}"
   )
@@ -155,7 +155,7 @@ test_that("advice names all that was set with the limit, and nothing that is alw
 
 test_that("a size that the larger limit sends by rendezvous too says nothing", {
   summary <- threshold_summary()
-  # 1 MiB is the larger limit: what the library takes for itself is missing to send it eagerly.
+  # 1 MiB is the larger limit: with the library's own header, 1 MiB is not sent eagerly.
   expect_equal(find_crossovers(summary)$to_bytes, 2^19)
   limits <- data.table::data.table(
     site = "local", mpi = "openmpi", transport = "shm", header_bytes = c(0, 80, 2^19 + 1)
@@ -194,9 +194,9 @@ test_that("the eager limit is read from the sends that were watched", {
     ))
   }
   samples <- rbind(
-    # Two sends of 4016 B were delayed; one size beyond the limit went alone.
+    # Two sends of 4016 B were delayed; one size above the limit returned.
     tries("a", c(1, 4016, 4016, 4016, 4017, 8192), c(TRUE, FALSE, TRUE, FALSE, FALSE, TRUE)),
-    # Nothing was held: the limit is beyond 64 B, wherever.
+    # Every size was sent eagerly: the limit is somewhere above 64 B.
     tries("b", c(1, 64), c(TRUE, TRUE)), tries("c", c(1, 64), c(FALSE, FALSE))
   )
   launches <- data.table::as.data.table(list(key = c("a", "b", "c"), mpi = "openmpi"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Decisions on an upgrade: what is compared, what is refused, and the exit status.
+# Decisions on an upgrade: comparisons, refusals, and the exit status.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 
@@ -24,7 +24,7 @@ version <- function(factor, library, sessions = 1L, kernel = "6.1.0", noise = 0.
   folder
 }
 
-# What the command prints; its exit status is the attribute `status`.
+# The printed lines of the command; its exit status is the attribute `status`.
 decision <- function(...) {
   out <- file.path(fresh_folder(), "compare.html")
   status <- NULL
@@ -39,7 +39,7 @@ test_that("before and after are compared cell by cell, with exactly the named di
   expect_identical(nrow(found), 4L)
   expect_identical(unique(c(found$a, found$b)), c("after", "before"))
   expect_equal(found[bytes == 1]$ratio, c(0.8, 0.8), tolerance = 0.05)
-  # One session a side: what differs may be the day.
+  # One session before and one after: the difference may come from the day.
   expect_identical(unique(found$verdict), "differ")
   expect_identical(nrow(suppressMessages(compare_folders(old, new))), 0L)
   why <- function(after, changed) {
@@ -64,7 +64,7 @@ test_that("the same launches, and a change that did not happen, are refused", {
     "CHANGED=mpi, but the MPI library is the same before and after: mpich 1.0, openmpi 1.0",
     class = "cotejo_not_comparable"
   )
-  # Results from before the upgrade may lie beside those from after it.
+  # Results from before the upgrade may be in the same folder as those from after it.
   new <- version(0.8, "2.0", 3L, day = 20L)
   alone <- suppressMessages(compare_folders(old, new, "mpi"))
   file.copy(file.path(old, "local"), new, recursive = TRUE)
@@ -80,10 +80,10 @@ test_that("an upgrade is judged by the worst slowdown that its launches allow", 
   slower <- decision(old, version(1.3, "2.0", 3L), changed = "mpi")
   expect_identical(attr(slower, "status"), 1L)
   expect_match(slower, "slower: MPICH, .* up to 1\\.3", all = FALSE)
-  # A slowdown that is accepted is none.
+  # An accepted slowdown is no slowdown.
   accepted <- decision(old, version(1.3, "2.0", 3L), changed = "mpi", delta = 0.5)
   expect_identical(attr(accepted, "status"), 0L)
-  # One session on each side cannot tell the upgrade from the day.
+  # One session before and one after cannot separate the upgrade from the day.
   days <- decision(version(1, "1.0"), version(1.3, "2.0"), changed = "mpi")
   expect_identical(attr(days, "status"), 2L)
   expect_match(days, "Measure 3 sessions before and 3 after: make study", all = FALSE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Parts of the variance between launches: what is planted comes out.
+# Parts of the variance between launches: the simulated parts are recovered.
 
 planted_rounds <- function(launches, process = 0, spell = 0, noise = 0, slope = 0.5,
                            rounds = 40L) {
@@ -27,7 +27,7 @@ test_that("parts that are planted together come out by their sizes", {
   set.seed(4L)
   parts <- variance_parts(planted_rounds(400L, process = 0.1, spell = 0.1, slope = 1, noise = 0.1))
   expect_equal(parts$slope, 1, tolerance = 0.05)
-  # Of the spells 1 / (4 x 40) is by the rounds.
+  # The rounds contribute 1 / (4 x 40) of the variance of the part `spells`.
   expect_equal(sqrt(parts$process), 0.1, tolerance = 0.15)
   expect_equal(sqrt(parts$spells), 0.1, tolerance = 0.15)
   expect_equal(sqrt(parts$rest), 0.1 / sqrt(40), tolerance = 0.2)
