@@ -110,8 +110,7 @@ find_changes <- function(summary, by, levels) {
   used[, block := paste(session, launch)]
   used[, y := log(median_s)]
   set(used, j = "at", value = match(used[[by]], levels))
-  # Keep only these columns: other columns of launches could have the same names as the new
-  # columns.
+  # Only these columns: others could have the same names as the new columns.
   used <- used[, c(strata, "bytes", "block", "y", "at"), with = FALSE]
   curves <- uniqueN(used[, c(strata, "bytes"), with = FALSE])
   out <- used[, changes_of_curve(.SD, length(levels), curves), by = strata]
@@ -166,8 +165,7 @@ changes_of_curve <- function(rows, n, curves) {
   )
 }
 
-# The ratio over a boundary: the runs of equal levels before and after it, in blocks with both
-# runs.
+# The ratio over a boundary: the runs of equal levels before and after it, in common blocks.
 step_at <- function(rows, found, i) {
   if (found$probability[[i]] <= OPEN) {
     return(list(ratio = NA_real_, low = NA_real_, high = NA_real_, n = uniqueN(rows$block)))

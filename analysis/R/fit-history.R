@@ -127,8 +127,7 @@ series_changes <- function(x, se = numeric(length(x)), prior = 0.5 / max(1, leng
     before <- level(begin:(at - 1L))
     after <- level(at:end)
     half <- stats::qnorm(0.975) * sqrt(before[[2L]] + after[[2L]])
-    # The smallest set of points around the most probable point that contains 95 % of the
-    # probability.
+    # The smallest set of points that contains 95 % of the probability.
     place <- order(mass, decreasing = TRUE)
     held <- around[place[seq_len(which(cumsum(mass[place]) >= 0.95 * sum(mass))[[1L]])]]
     data.table(
