@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Proof from the launch descriptions that two configurations may be compared.
 
-# What must be the same on both sides: column -> its name in words. A column is exempt when it
-# is what the comparison is about, or follows from it.
+# Properties that must be equal in both configurations: column -> its name in words. A column is
+# exempt when the comparison is about it, or when it follows from the compared property.
 HELD_FIXED <- c(
   site = "site", simulated = "simulation", hosts = "number of hosts", ranks = "number of ranks",
   transport = "transport", reported_transport = "transport reported by the library",
@@ -13,7 +13,7 @@ HELD_FIXED <- c(
   quantity = "quantity timed"
 )
 
-# What only version 2 observes, or only summaries have: tables without them do not know them.
+# Columns that may be missing: only version 2 observes them, or only summaries have them.
 MAY_BE_UNKNOWN <- c("machine", "layout", "quantity")
 
 EXEMPT <- list(
@@ -27,30 +27,31 @@ EXEMPT <- list(
     "site", "observed_hosts", "observed_cpus", "observed_cores", "cpu_model", "kernel",
     "governor", "lock_sha256", "machine"
   ),
-  # What the comparison is about may need another layout, such as one buffer in place of two.
+  # The compared option may need another layout, such as one buffer in place of two.
   option_buffer = "layout", option_layout = "layout",
   option_memory = "layout"
 )
 
-# Whose buffers they are: a program that is not ours chooses where its own lie (`own`).
+# The column with the owner of the buffers: `own` when the program chose their addresses itself, as
+# programs other than cotejo's do.
 LAYOUT_NAME <- "layout_name"
 
-# Without these two nothing is proved; the others may be unknown to a foreign program.
+# Without these two columns nothing is proved. An external program may leave the others unknown.
 MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 
 #' May two configurations be compared?
 #'
-#' They may when the observed hosts, processors, cores and transport, and the machine's state, are
-#' the same on both sides (as sets over the launches) or are what is being compared, and when
-#' each side is one MPI library. What a side could not observe is not held against it, save hosts
-#' and processors, without which nothing is proved. Where the buffers of a program that is not ours
-#' lie follows from the program and its MPI, so it is part of the answer: [differing_pairs()] tells
-#' it, and nothing is refused for it.
+#' They may when the observed hosts, processors, cores and transport and the state of the machine
+#' are the same in both (as sets over the launches), or are being compared. Each configuration must
+#' be one MPI library. A property that one configuration could not observe is no reason to refuse.
+#' The exceptions are hosts and processors: without them nothing is proved. The addresses of the
+#' buffers of an external program follow from the program and its MPI. They are part of the result,
+#' so that [differing_pairs()] reports them and the comparison is not refused.
 #'
-#' @param a,b data.tables of launches of the two sides (rows of `read_results()$launches`).
-#' @param by what is being compared, a column name such as `mpi`.
-#' @param names of the two sides, for the words.
-#' @param allowing columns that are known to differ between the sides.
+#' @param a,b data.tables of the launches of each configuration, from `read_results()$launches`.
+#' @param by the compared property, a column name such as `mpi`.
+#' @param names names of the two configurations for the messages.
+#' @param allowing columns that are known to differ between the configurations.
 #' @return `TRUE`, or the differences, one text each.
 #' @export
 comparable <- function(a, b, by = "mpi", names = c("a", "b"), allowing = character()) {
@@ -58,19 +59,19 @@ comparable <- function(a, b, by = "mpi", names = c("a", "b"), allowing = charact
   if (length(differences)) differences else TRUE
 }
 
-#' What of a side must be the same on the other one: the distinct values of each column.
+#' The distinct values of each column that must be equal in both configurations.
 #'
-#' @param side launches: a table or a list of columns.
+#' @param side launches of one configuration: a table or a list of columns.
 #' @noRd
 facts_of <- function(side, by, allowing = character()) {
   facts_of_sides(side, rep(1L, length(side$library)), by, allowing)[[1L]]
 }
 
-#' As [facts_of()], of several sides at once.
+#' Compute [facts_of()] for several configurations at once.
 #'
-#' @param launches of all sides.
-#' @param side number of the side of each launch, from 1 on.
-#' @return list of what [facts_of()] returns.
+#' @param launches launches of all configurations.
+#' @param side number of the configuration of each launch, from 1 on.
+#' @return list with the result of [facts_of()] for each configuration.
 #' @noRd
 facts_of_sides <- function(launches, side, by, allowing = character()) {
   fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by]), allowing))
@@ -88,7 +89,7 @@ facts_of_sides <- function(launches, side, by, allowing = character()) {
   })
 }
 
-#' How two sides differ in what refuses their comparison, in words; nothing when they do not.
+#' Differences that prevent the comparison of two configurations, in words; nothing without any.
 #' @noRd
 differences_of <- function(a, b, names) {
   c(
@@ -99,8 +100,8 @@ differences_of <- function(a, b, names) {
   )
 }
 
-#' How two sides differ in what is only told beside their comparison. Where each launch has its own
-#' addresses, as with a randomised address space, their lists would say nothing.
+#' Differences that are only reported beside a comparison. With a randomised address space each
+#' launch has its own addresses. Then only the number of different addresses is given.
 #' @noRd
 told_of <- function(a, b, names) {
   unlist(lapply(told_columns(a, b), function(column) {
@@ -140,17 +141,17 @@ several_libraries <- function(libraries, name) {
   }
 }
 
-# What was observed: `||` is what an unknown value of every rank looks like.
+# The observed values. An unknown value of every rank is recorded as `||`.
 distinct <- function(values) distinct_by(values, rep(1L, length(values)), 1L)[[1L]]
 
-# The same by sides, numbered from 1 to `count`.
+# The distinct values of each configuration, numbered from 1 to `count`.
 distinct_by <- function(values, side, count) {
   if (is.null(values)) {
     return(rep(list(character()), count))
   }
   all <- unique(values)
   all <- all[!is.na(all) & grepl("[^|]", all)]
-  # Values that look the same as texts are the same.
+  # Values with the same text are equal.
   texts <- sort(unique(as.character(all)), method = "radix")
   at <- match(as.character(all), texts)[match(values, all)]
   there <- unique((as.numeric(side[!is.na(at)]) - 1) * length(texts) + at[!is.na(at)] - 1)

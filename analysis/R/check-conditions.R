@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The conditions by which the package refuses to go on.
+# The error conditions with which the package refuses data and requests.
 
 #' Refuse a file, naming it, the line and what to do.
 #'
 #' @param file path of the file.
-#' @param line number of the line in it, from 1; `NA` when the fault is the file as a whole.
+#' @param line number of the line in it, from 1; `NA` when the fault concerns the complete file.
 #' @param what what is wrong, in words.
 #' @param todo what the user can do about it, in words.
-#' @param class of its own, beside that of all of them.
+#' @param class further class of this error, beside the class that all of them share.
 #' @return never: signals an error of class `cotejo_bad_data`, a message of one line.
 #' @noRd
 bad_data <- function(file, line, what, todo, class = NULL) {
@@ -19,8 +19,8 @@ bad_data <- function(file, line, what, todo, class = NULL) {
   ))
 }
 
-# A message as one line of text that a terminal shows as it is, whatever bytes the data in it have:
-# without controls, and with the code of what is not seen or turns the order of letters.
+# Turns a message into one line of text that a terminal can show, whatever bytes the data contain.
+# Removes control characters and prints the codes of invisible and direction-changing characters.
 one_line <- function(text) {
   text <- gsub("[[:cntrl:]]+ *", " ", shown_bytes(text))
   odd <- gregexpr("[\\p{C}\\p{Zl}\\p{Zp}]", text, perl = TRUE)
@@ -32,10 +32,10 @@ one_line <- function(text) {
   text
 }
 
-# Prints lines that have texts of data in them.
+# Prints lines that contain texts from data files.
 put_said <- function(lines) cat(paste0(one_line(lines), "\n", recycle0 = TRUE), sep = "")
 
-# What a file says in place of what it should may be of any length.
+# Shortens a text from a file: invalid contents may be of any length.
 shortened <- function(text, most = 300L) {
   bytes <- charToRaw(text)
   if (length(bytes) <= most) {
@@ -83,7 +83,7 @@ run_command <- function(command, status = 1L) {
   }))
 }
 
-# What a command prints of an error: one line, and where it was of one that is no refusal.
+# The line that a command prints for an error. It names the function unless the error is a refusal.
 said_of_error <- function(error) {
   call <- conditionCall(error)
   where <- if (!is.null(call)) paste0(deparse(call[[1L]])[[1L]], ": ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Did the machine change while a session ran? Asked of the blocks, which ran one after the other.
+# Detects changes of the machine during a session by comparing its blocks, which ran in sequence.
 
 #' Levels of the blocks of each session, in their order.
 #'
@@ -22,17 +22,18 @@ levels_of_blocks <- function(summary) {
 
 #' Drift and warm-up over the blocks of each session.
 #'
-#' Comparisons within blocks cancel what moves a whole block; medians over launches do not. The
-#' trend is Theil's slope (Theil 1950) of the blocks' levels; its p is that of Kendall's test,
-#' exact without ties. Warm-up: how the first block stands to the median of the others, and at how
-#' many robust standard deviations of theirs (1.4826 times the median absolute deviation).
+#' Comparisons within blocks cancel effects that change all launches of a block; medians over
+#' launches do not. The trend is Theil's slope (Theil 1950) of the blocks' levels. Its p is that of
+#' Kendall's test, exact without ties. Warm-up compares the first block with the median of the
+#' other blocks, also in robust standard deviations of these blocks (1.4826 times the median
+#' absolute deviation).
 #'
 #' @param summary what [summarise_launches()] returned.
-#' @return data.table, one row a site, session and transport: `blocks`, `change` (relative, from
-#'   the first block to the last along the trend), `lowest`, `highest` (levels of single blocks
-#'   relative to the median), `p` (`NA` under five blocks), `first` (relative level of the first
-#'   block), `first_deviations` (`NA` under five blocks), `warm_up` (more than three of them
-#'   slower).
+#' @return data.table, one row a site, session and transport: `blocks`; `change` (relative, from
+#'   the first block to the last along the trend); `lowest`, `highest` (levels of single blocks
+#'   relative to the median); `p` (`NA` under five blocks); `first` (relative level of the first
+#'   block); `first_deviations` (`NA` under five blocks); `warm_up` (slower by more than three
+#'   standard deviations).
 #' @keywords internal
 drift_of_blocks <- function(summary) drift_of_levels(levels_of_blocks(summary))
 
@@ -66,7 +67,7 @@ trend_of <- function(block, level) {
   )
 }
 
-#' The level of each block over the order of the session.
+#' Plot the level of each block in the order of the session.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @return a ggplot, a panel a site, session and transport; its data as attribute `data`.

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Launches that stand out and configurations with several modes: flagged, never deleted.
+# Flags outlying launches and configurations with several modes. Deletes no launch.
 
 #' Flag outlying launches and configurations whose launches have several modes.
 #'
 #' A launch is outlying when its median is more than `factor` times the median of its
-#' configuration's launches, or less than one part in `factor`. Several modes: Hartigan's dip
-#' test (Hartigan and Hartigan 1985) rejects one mode at `alpha` for the log of the launch
-#' medians; asked only of ten launches or more. The p is not corrected: it is a hint to look at the
-#' points.
+#' configuration's launches, or less than `1 / factor` of it. A configuration has several modes
+#' when Hartigan's dip test (Hartigan and Hartigan 1985) rejects one mode of the log launch medians
+#' at `alpha`. The test needs ten launches or more. Its p is not corrected for multiple tests: it only
+#' hints that a plot of the launches is worth a look.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param factor,alpha thresholds.

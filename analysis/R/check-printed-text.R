@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the text of a study says against the numbers of its own tables.
+# Checks statements in the texts of the studies against the numbers of their own tables.
 
-#' Check `watter`'s text: gains against table A.1, what the clock resolves, the level of a test.
+#' Check `watter`'s text: gains against table A.1, resolution of the clock, level of a test.
 #' @noRd
 audit_watter_text <- function(dir) {
   text <- read_published(dir, "watter-text-figures")
   said <- function(start) text[startsWith(text$measure, start)]
   table <- read_published(dir, "watter-tab-A.1")
   bytes <- as.numeric(table$message_bytes)
-  # Of TCP's time; of LLC's it is more, and still below what the text says.
+  # Relative to TCP's time. Relative to LLC's time it is more, and still below the text's value.
   gain <- recompute(
     function(llc, tcp) 100 * (tcp - llc) / tcp,
     printed(table$mean_llc_s), printed(table$mean_tcp_s)
@@ -53,7 +53,7 @@ audit_watter_text <- function(dir) {
   )
 }
 
-#' The unit of a figure: what one of the FFT's three transpositions takes of the wire alone.
+#' Check the unit of a figure against the wire time of one of the FFT's three transpositions.
 #' @noRd
 audit_fft_unit <- function(dir) {
   table <- read_published(dir, "watter-tab-A.3")
@@ -69,14 +69,14 @@ audit_fft_unit <- function(dir) {
   )
 }
 
-#' Means of 50 launches that are whole numbers times 1/50: the clock had no finer unit.
+#' Check that means of 50 launches are multiples of 1/50: then the clock had no finer unit.
 #' @noRd
 audit_whole_units <- function(dir) {
   table <- read_published(dir, "watter-tab-A.4")
   means <- c(table$mean_llc_s, table$mean_tcp_s)
   sums <- WATTER_N * as.numeric(means)
   whole <- abs(sums - round(sums)) < 1e-6
-  # Of means with two decimals every second one would be so by chance.
+  # Every second mean with two decimals would be a multiple of 1/50 by chance.
   chance <- 0.5^length(means)
   data.table(
     file = "watter-tab-A.4.csv", what = sprintf(
@@ -92,7 +92,7 @@ audit_whole_units <- function(dir) {
   )
 }
 
-#' Check `stival`'s text: the size of a bandwidth, and what an operation of DAXPY takes.
+#' Check `stival`'s text: the size of a bandwidth, and the time of an operation of DAXPY.
 #' @noRd
 audit_stival_text <- function(dir) {
   text <- read_published(dir, "stival-text-figures")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Printed t-tests: does the interval hold the difference, and the p follow from both?
+# Checks printed t-tests: whether the interval contains the difference and the p follows from both.
 
-# Launches a side in the study `watter`, which says so in its text.
+# Launches of each configuration in the study `watter`, as stated in its text.
 WATTER_N <- 50
 
-#' Check the four tables of Welch's tests of `watter`, and its two of NetPIPE against each other.
+#' Check the four tables of Welch's tests of `watter`, and its two NetPIPE tables with each other.
 #' @noRd
 audit_welch <- function(dir) {
   tables <- list(
@@ -46,7 +46,7 @@ audit_welch_table <- function(dir, file, by, llc, tcp, unit, name) {
   rbind(centres, audit_p(file, names, table, difference$value, low$value, high$value, centres))
 }
 
-#' Would another sign of one end mend an interval?
+#' Would the other sign of one end repair an interval?
 #' @noRd
 said_of_signs <- function(difference, low, high) {
   near <- function(a, b) {
@@ -60,7 +60,7 @@ said_of_signs <- function(difference, low, high) {
   )
 }
 
-#' The p that means, interval and n imply: between 49 and 98 degrees of freedom, Welch's bounds.
+#' The p implied by means, interval and n, for 49 to 98 degrees of freedom (Welch's bounds).
 #' @noRd
 audit_p <- function(file, names, table, difference, low, high, centres) {
   mended <- grepl("minus sign", centres$remark)
@@ -76,7 +76,7 @@ audit_p <- function(file, names, table, difference, low, high, centres) {
   given <- table$p_value_printed
   below <- startsWith(given, "<")
   value <- as.numeric(sub("^[<=] *", "", given))
-  # Both ends of the interval are rounded too: a tenth of p is more than that makes.
+  # The ends of the interval are rounded, too: a tolerance of 10 % of p covers their rounding.
   fits <- fifelse(below, least <= value, value >= 0.9 * least & value <= 1.1 * most)
   data.table(
     file = paste0(file, ".csv"), what = paste("p from means, interval and n = 50,", names),
@@ -86,8 +86,8 @@ audit_p <- function(file, names, table, difference, low, high, centres) {
   )
 }
 
-#' NetPIPE's bandwidths from its times: both are means of launches, so a trace of the averaging
-#' stays.
+#' Check NetPIPE's bandwidths against its times. Both are means over launches, so that averaging
+#' leaves a small difference.
 #' @noRd
 audit_bandwidths <- function(dir) {
   times <- read_published(dir, "watter-tab-A.1")

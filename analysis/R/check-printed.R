@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the studies printed against what follows from their other numbers.
+# Checks the studies' printed numbers against values recomputed from their other numbers.
 
 #' Recompute the studies' printed numbers from one another.
 #'
-#' Gains, differences, overheads (g - C'), message sizes, the p of Welch's test that its printed
-#' interval implies, bandwidths that times imply, and what a broadcast's bandwidth says of its
-#' algorithm. Each printed number may be anywhere within its rounding; so a recomputed value is a
-#' range. Verdicts:
+#' Checks gains, differences, overheads (g - C'), message sizes and the p of Welch's test that its
+#' printed interval implies. Also checks bandwidths that follow from times, and the algorithm that
+#' a broadcast's bandwidth implies. A printed number may lie anywhere within its rounding, so that
+#' a recomputed value is a range. Verdicts:
 #'
 #' * `agrees`: the ranges meet (or, where the study's own averaging must leave a trace, within the
 #'   tolerance that `remark` names);
-#' * `last digit`: they miss by less than two units of the last printed digit;
-#' * `disagrees`: by more;
-#' * `unreadable`: the print does not say the number.
+#' * `last digit`: the gap between the ranges is less than two units of the last printed digit;
+#' * `disagrees`: the gap is larger;
+#' * `unreadable`: the number cannot be read in print.
 #'
 #' @param dir folder of the printed numbers, `data/published`.
 #' @return data.table: `study`, `where`, `page`, `what`, `printed` (text), `recomputed`, `low`,
@@ -28,7 +28,7 @@ audit_published <- function(dir) {
   sources <- read_published(dir, "sources")
   found <- sources[, c("file", "study", "where", "page")][found, on = "file"]
   found[is.na(remark), remark := ""]
-  # Of numbers in the text each has its own place.
+  # Each number in the text has its own place.
   found[!is.na(at), c("where", "page") := list(at, at_page)]
   found[, c("at", "at_page") := NULL]
   found[, file := NULL]
@@ -42,7 +42,7 @@ audit_rows <- function(file, what, text, again, unit, tolerance = 0, remark = ""
   reach <- tolerance * abs(again$value)
   low <- again$low - reach
   high <- again$high + reach
-  # Rounding errors of the computer are no disagreement.
+  # Rounding errors of the computer do not count as a disagreement.
   slack <- 1e-9 * pmax(abs(low), abs(high), abs(given$value))
   miss <- pmax(low - given$high, given$low - high) - slack
   data.table(
@@ -56,7 +56,7 @@ audit_rows <- function(file, what, text, again, unit, tolerance = 0, remark = ""
   )
 }
 
-# Overheads as the study defines them: the gap less the computation that it hides.
+# Overheads as defined in the study: the gap minus the computation that it hides.
 audit_overheads <- function(dir) {
   rows <- function(file, total, result, what) {
     table <- read_published(dir, file)
@@ -95,7 +95,7 @@ audit_netpipe <- function(dir) {
   )
 }
 
-# Message sizes: sqrt(N) = 2^(m/2) rows of complex doubles, 16 B each, shared out over processes.
+# Message sizes: sqrt(N) = 2^(m/2) rows of complex doubles, 16 B each, divided among processes.
 audit_fft <- function(dir) {
   table <- read_published(dir, "stival-tab-4.13")
   side <- 2^(as.numeric(table$m) / 2) / as.numeric(table$processes)
@@ -158,7 +158,7 @@ audit_mpiperf <- function(dir) {
   )
 }
 
-# Time and bandwidth of one size say the same twice.
+# The time and the bandwidth of one message size contain the same information.
 audit_finisterrae <- function(dir) {
   table <- read_published(dir, "finisterrae-text-figures")
   said <- function(name) table$value[startsWith(table$measure, name)]
@@ -173,7 +173,7 @@ audit_finisterrae <- function(dir) {
   )
 }
 
-# Repeated sends give a broadcast 1 / (p - 1) of a message's bandwidth; wires have an end.
+# Repeated sends give a broadcast 1 / (p - 1) of a message's bandwidth; each wire has a maximum.
 audit_tinetti <- function(dir) {
   table <- read_published(dir, "tinetti-results")
   best <- table[measure == "max bandwidth"]
@@ -182,7 +182,7 @@ audit_tinetti <- function(dir) {
   both <- one[, list(network, library, message = value)][all, on = c("network", "library")]
   hosts <- as.numeric(gsub("[^0-9]", "", both$operation))
   share <- recompute(`/`, printed(both$value), printed(both$message))
-  # The study says a third for 4 hosts; for 8 it says of MPI: about twice that of repeated sends.
+  # The study states a third for 4 hosts. For MPI on 8 hosts: about twice that of repeated sends.
   claim <- fcase(
     hosts == 4, 1 / 3, both$library == "LAM/MPI", 2 / 7, rep(TRUE, nrow(both)), NA_real_
   )
@@ -213,7 +213,7 @@ audit_tinetti <- function(dir) {
   )
 }
 
-#' The audit as an exhibit: what does not agree first, then all of it, counted by study.
+#' The audit as an exhibit: all rows, disagreements first, counted by verdict.
 #' @noRd
 exhibit_audit_table <- function(exhibit) {
   if (is.null(exhibit$published)) await("the folder of the printed numbers (PUBLISHED)")

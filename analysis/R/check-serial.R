@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Serial dependence: does a launch resemble the launch of the block before it? The tests of
-# comparisons take blocks as independent.
+# Tests for serial dependence: does a launch resemble the launch of the block before it? The tests
+# of comparisons assume that blocks are independent.
 
 #' Serial dependence of the launches of each session, in the order of their blocks.
 #'
-#' A series is one configuration at one size of a question that compares several libraries: its log
-#' medians by block, relative to the mean of the libraries in that block. A change of the whole
-#' machine cancels there, as it does in the comparisons. The statistic is the sum, over all series,
-#' of the products of neighbouring ranks, as in the rank von Neumann ratio (Bartels 1982). Its
-#' distribution without dependence comes from permutations of the blocks. They are the same for all
-#' series, so that series need not be independent of one another.
+#' A series is one configuration at one size of a question that compares several libraries. Its
+#' values are the log medians by block, relative to the mean of the libraries in that block. So a
+#' change that affects all libraries cancels, as in the comparisons. The statistic is the sum, over
+#' all series, of the products of neighbouring ranks, as in the rank von Neumann ratio (Bartels
+#' 1982). Its distribution without dependence comes from permutations of the blocks. They are the
+#' same for all series, so that series need not be independent of one another.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @return data.table, a row a site and session with at least five blocks: `blocks`, `series`
@@ -39,7 +39,7 @@ serial_of_sessions <- function(summary) {
 PERMUTATIONS <- 1999L
 
 serial_of <- function(series, block, off) {
-  # Blocks that a budget added for some questions alone are left out.
+  # Blocks that a time budget added for some questions only are left out.
   count <- table(block)
   blocks <- sort(as.integer(names(count)[2L * count >= length(unique(series))]))
   n <- length(blocks)
@@ -52,7 +52,7 @@ serial_of <- function(series, block, off) {
   x[cbind(match(block, blocks), match(series, own))[known, , drop = FALSE]] <- off[known]
   ranks <- apply(x, 2L, rank, na.last = "keep")
   ranks <- ranks - rep(colMeans(ranks, na.rm = TRUE), each = n)
-  # A lost launch counts as an average one.
+  # A lost launch counts as an average launch.
   ranks[is.na(ranks)] <- 0
   size <- sqrt(colSums(ranks^2))
   used <- size > 0 & colSums(!is.na(x)) >= MIN_LAUNCHES
@@ -73,14 +73,14 @@ serial_of <- function(series, block, off) {
   )
 }
 
-#' The p of sessions together.
+#' The common p value of several sessions.
 #' @noRd
 serial_p <- function(sessions) {
   drawn <- Reduce(`+`, sessions$drawn)
   (1 + sum(drawn >= sum(sessions$sum) - ROUNDING)) / (1 + length(drawn))
 }
 
-#' A warning where launches depend on those before them, for the sessions of a question.
+#' Warn where launches depend on the launches before them, for the sessions of a question.
 #' @noRd
 warn_of_serial <- function(sessions) {
   p <- if (NROW(sessions)) serial_p(sessions) else 1

@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which sessions are used for what: chosen by comparison group, so that what is compared is of one
-# state of programs and machine, and no session hides what it does not have.
+# Chooses the sessions that each comparison group uses. All launches of a group come from one state
+# of programs and machine. A session never hides configurations that it lacks.
 
-# What two sessions must have in common so that their launches are replicates of one another, and
-# how it is said. What was emulated or simulated is part of a configuration: one network hides no
-# other. The version is that of all that measures, whatever the commit, where launches tell it.
+# Properties in which two sessions must agree so that their launches are replicates, with their
+# names in words. Emulation and simulation are part of the configuration: results of one network
+# do not replace another's. The version covers all code that measures, whatever the commit, where
+# launches record it.
 STATE <- c(
   scale = "scale", measuring = "version of what measures", provider = "provider of the stack",
   lock_sha256 = "stack", kernel = "kernel", cpu_model = "CPU", governor = "frequency governor",
   machine = "machine", observed_state = "state that was observed"
 )
 
-# Scales that only check that things run, or that compare tools; shown where there is no other.
+# Scales for functional checks or comparisons of tools. They are shown when no other scale exists.
 LESSER_SCALES <- c("bench", "smoke")
 
-# What is compared unless something else is asked for.
+# Columns that are compared by default.
 SIDES <- c("mpi", "settings")
 
 #' Choose the sessions of each comparison group.
 #'
-#' A group is what is the same on all sides of a comparison: site, simulation, test, operation,
-#' transport, placement, ranks, parameters and so on, but for the `sides`. The launches of a group
-#' are of one state (scale, version, stack, machine): of the states of all sessions the one that
-#' has most of the sides and sizes (by octave) that were ever measured of the group, of several
-#' such the newest. So a later session that has all sides takes the place of earlier ones, one
-#' that lacks some of them does not, and none hides what it does not have at all. A side that the
-#' chosen state lacks is not borrowed from another one. All sessions of the chosen state are used
-#' together. Smoke and bench sessions count only where there is no other.
+#' A group has everything in common except the compared columns (`sides`): site, simulation, test,
+#' operation, transport, placement, ranks, parameters and so on. All launches of a group come from
+#' one state (scale, version, stack, machine). It is the state of any session that covers most of
+#' the levels and sizes (by octave) that were ever measured for the group. Among several such
+#' states the newest is chosen. So a later session with all levels replaces earlier sessions, and a later
+#' session that lacks some levels does not. A level that the chosen state lacks is not taken from
+#' another state. All sessions of the chosen state are used together. Smoke and bench sessions
+#' count only where no other session exists.
 #'
 #' @param rows launches ([read_results()]) or their summaries ([summarise_launches()]).
 #' @param sides columns that are compared.
@@ -34,7 +35,7 @@ SIDES <- c("mpi", "settings")
 #' @return list: `rows`, logical, which of `rows` are used; `account`, data.table, one row a site,
 #'   test and session: `status` (`used`; `pooled`: used, an earlier session of the same state;
 #'   `superseded`; `refused`; `not asked for`; `unusable`), `launches` (all), `used` (launches),
-#'   `why` (of what is not used).
+#'   `why` (reason for launches that are not used).
 #' @export
 choose_sessions <- function(rows, sides = SIDES, session = NULL) {
   if (!nrow(rows)) {
@@ -44,21 +45,21 @@ choose_sessions <- function(rows, sides = SIDES, session = NULL) {
   list(rows = chosen$used, account = account_of(chosen, rows, sides))
 }
 
-#' The choice without its account: which of `rows` are `used`, and what that rests on.
+#' The choice without its account: which of `rows` are `used`, and the tables behind the choice.
 #' @noRd
 choose_states <- function(rows, sides, session = NULL) {
-  # Not data.table(): its argument `key` is no column.
+  # Not `data.table()`, whose argument `key` would not become a column.
   where <- as.data.table(list(
     row = seq_len(nrow(rows)), site = rows$site, test = rows$test, session = rows$session,
     key = rows$key, state = state_of(rows), lesser = match(rows$scale, LESSER_SCALES, 0L),
     group = number_of(rows, setdiff(intersect(names(rows), GROUPED), c(sides, "scale"))),
     side = number_of(rows, intersect(names(rows), sides)),
-    # By octave: sizes that were found by a launch itself are not the same in all.
+    # By octave, because launches that choose sizes themselves do not choose the same sizes.
     size = if ("bytes" %in% names(rows)) floor(log2(pmax(rows$bytes, 0.5))) else 0,
     usable = rows$status == "ok",
     wanted = if (is.null(session)) TRUE else rows$session %in% session
   ))
-  # Whatever the test: a smoke test beside a study tells nothing more.
+  # The test is ignored here: a smoke test adds no information to a study.
   rough <- number_of(rows, intersect(names(rows), c(
     "site", "simulated", "experiment", "operation", "transport"
   )))
@@ -77,7 +78,7 @@ choose_states <- function(rows, sides, session = NULL) {
   list(used = used, where = where, states = states, best = best, cells = cells)
 }
 
-# What tells groups apart: all that makes a configuration.
+# Columns that distinguish groups: everything that makes a configuration.
 GROUPED <- c(
   "site", "simulated", "experiment", "test", "operation", "mpi", "transport", "placement",
   "hosts", "ranks", "settings", "parameters", "factors"
@@ -91,12 +92,12 @@ number_of <- function(rows, columns) {
   keys[, number := .GRP, by = columns]$number
 }
 
-#' What tells sessions apart whose launches observed another state, though all else that makes a
-#' state is equal: "" where nothing does, else a number and the parts that differ.
+#' Number the observed states of sessions that agree in all other properties of a state. The result
+#' is "" without a difference, else a number and the parts that differ.
 #'
-#' Two sessions are of one state where the launches of each cell that both have agree.
+#' Two sessions have the same state when the launches agree in each cell that both sessions have.
 #'
-#' @param launches of [read_results()], with their `fingerprint`.
+#' @param launches launches from [read_results()], with their `fingerprint`.
 #' @noRd
 observed_states <- function(launches) {
   out <- rep("", nrow(launches))
@@ -123,7 +124,7 @@ observed_states <- function(launches) {
   out
 }
 
-#' In which parts fingerprints of the same cells differ; none of them where no cell is in both.
+#' The parts in which fingerprints of the same cells differ; none without a common cell.
 #' @noRd
 differing_parts <- function(known, prints) {
   known <- known[names(prints)]
@@ -142,7 +143,7 @@ state_of <- function(launches) {
   do.call(paste, c(unname(unclass(launches)[known]), sep = "|"))
 }
 
-#' What became of each session, and why.
+#' The status of each session, with the reason.
 #' @noRd
 account_of <- function(chosen, rows, sides) {
   where <- chosen$where
@@ -157,7 +158,7 @@ account_of <- function(chosen, rows, sides) {
     needless = all(needless)
   ), keyby = c("site", "test", "session")]
   account <- why[account, on = c("site", "test", "session")]
-  # Of the sessions of one state that are used, the newest is the one that was chosen.
+  # Among the used sessions of one state, the newest is the session that was chosen.
   newest <- best[where[used, list(site, test, session, group)], on = "group"]
   newest <- newest[, list(is_newest = any(newest == session)), by = c("site", "test", "session")]
   account <- newest[account, on = c("site", "test", "session")]
@@ -173,8 +174,8 @@ account_of <- function(chosen, rows, sides) {
   account[, c("site", "test", "session", "status", "launches", "used", "why"), with = FALSE]
 }
 
-#' Why states were not taken, by site, test and session: `why` in words and whether it is `refused`
-#' (newer than what is used, or alone).
+#' The reasons why states were not chosen, by site, test and session: `why` in words, and `refused`
+#' (the state is newer than the used one, or has levels that the used state lacks).
 #' @noRd
 reasons_of <- function(where, states, best, cells, rows, sides) {
   lost <- states[!best, on = c("group", "state")]
@@ -237,7 +238,7 @@ some_of <- function(texts) {
   if (more > 1L) paste(texts[[1L]], "and", more, "more") else toString(texts)
 }
 
-# Sides in words, by number.
+# Names of the compared levels in words, by their number.
 side_labels <- function(where, rows, sides) {
   first <- where[!duplicated(side)][order(side)]
   texts <- lapply(intersect(names(rows), sides), function(column) {
@@ -249,7 +250,7 @@ side_labels <- function(where, rows, sides) {
   trimws(do.call(paste, texts))
 }
 
-# In what two states differ, in words.
+# The properties in which two states differ, in words.
 differing_state <- function(rows, first_row, one, other) {
   a <- first_row$row[match(one, first_row$state)]
   b <- first_row$row[match(other, first_row$state)]
@@ -265,7 +266,7 @@ differing_state <- function(rows, first_row, one, other) {
   toString(said[differs])
 }
 
-#' Launches that a session planned and that have not run.
+#' Launches that a session planned but that have not run.
 #'
 #' @param sessions what [read_sessions()] returned as `sessions`.
 #' @param launches what [read_results()] returned as `launches`.

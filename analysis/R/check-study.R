@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The study object: three tables, of which the columns carry all the meaning.
+# The study object: three tables whose columns carry all the information.
 
-# What makes a configuration beside the factors of the samples: how a launch was made.
+# Columns that describe how a launch was made. With the samples' factors they make a configuration.
 LAUNCH_FACTORS <- c(
   "site", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement", "hosts",
   "ranks", "settings", "parameters"
@@ -12,16 +12,16 @@ STUDY_TABLES <- list(
   measurements = c("configuration", "launch", "operation", "bytes", "measure", "value", "unit")
 )
 
-#' A study: its launches, its configurations, and what was measured.
+#' A study: its launches, its configurations and its measurements.
 #'
-#' @param launches a row a launch, usable or not: `key` (site/session/id) and what was asked and
-#'   observed, as [read_results()] returns it.
+#' @param launches a row a launch, usable or not: `key` (site/session/id) and the requested and
+#'   observed properties, as [read_results()] returns them.
 #' @param configurations a row a configuration: its number, `configuration`, and all factors. Every
 #'   other column is a factor.
 #' @param measurements a row a launch, configuration, operation, size and measure: `configuration`,
-#'   `launch` (its key), `operation`, `bytes` (B), `measure` (its name), `value`, `unit`. What was
-#'   not measured has no row.
-#' @param ... further facts of the study: `sessions`, `audit`, `quantities`, `roles`, `broken`, as
+#'   `launch` (its key), `operation`, `bytes` (B), `measure` (its name), `value`, `unit`. Values
+#'   that were not measured have no row.
+#' @param ... further parts of the study: `sessions`, `audit`, `quantities`, `roles`, `broken`, as
 #'   [read_results()] returns them.
 #' @return an object of class `cotejo_study`, checked by [check_study()].
 #' @keywords internal
@@ -61,14 +61,14 @@ check_study <- function(study) {
   study
 }
 
-#' A part of a study, which is a study: the three tables stay together.
+#' Select a part of a study. The result is a study, too: the three tables stay consistent.
 #'
 #' @param x of class `cotejo_study`.
 #' @param launches which launches: their keys, numbers of rows, or a flag each; all by default.
 #' @param configurations which configurations: numbers of rows, or a flag each; all by default.
-#' @param ... nothing.
-#' @return of class `cotejo_study`: those launches, what was measured by them of those
-#'   configurations, and the configurations that are left.
+#' @param ... not used.
+#' @return object of class `cotejo_study`: the selected launches, their measurements of the
+#'   selected configurations, and the configurations with measurements left.
 #' @export
 `[.cotejo_study` <- function(x, launches, configurations, ...) {
   if (!missing(launches)) {
@@ -81,7 +81,7 @@ check_study <- function(study) {
     x$configurations <- keep_rows(x$configurations, configurations)
   }
   measured <- x$measurements
-  # There are few launches and configurations of very many measurements.
+  # Factors are faster here: few launches and configurations have very many measurements.
   launch <- as.factor(measured$launch)
   kept <- (levels(launch) %in% x$launches$key)[as.integer(launch)]
   x$measurements <- keep_rows(measured, which(
@@ -122,7 +122,7 @@ study_factors <- function(study) {
   setdiff(names(study$configurations), c("configuration", LAUNCH_FACTORS))
 }
 
-#' The study of results whose samples are summarised.
+#' Make a study from results whose samples are summarised.
 #'
 #' @param results as [read_results()] returns them, with `summary` in place of `samples`
 #'   ([summarise_samples()]).
@@ -166,13 +166,13 @@ study_of_results <- function(results) {
   ))
 }
 
-# The unit of a measure: of times and counts that are our own, else as the launches say.
+# The unit of a measure: fixed for cotejo's own times and counts, else as recorded by the launches.
 unit_of_measure <- function(name, units) {
   said <- units[[sub("^measure_", "", name)]]
   if (name %in% c("n", "n_invalid")) "" else if (is.null(said)) "s" else said
 }
 
-#' Any results as a study.
+#' Convert any results to a study.
 #' @noRd
 as_study <- function(results) {
   if (!inherits(results, "cotejo_study")) {
@@ -182,8 +182,8 @@ as_study <- function(results) {
   results
 }
 
-#' What was measured, as one row a launch, configuration, operation and size, and a column a
-#' factor of the samples and a measure.
+#' The measurements as a wide table: one row a launch, configuration, operation and size, with one
+#' column for each factor of the samples and each measure.
 #' @noRd
 cells_of_study <- function(study) {
   measured <- study$measurements
@@ -192,7 +192,7 @@ cells_of_study <- function(study) {
   } else {
     measured[, c("launch", "configuration", "operation", "bytes")]
   }
-  # Where no sample is valid.
+  # Columns are missing when no sample is valid.
   for (name in setdiff(CELL_MEASURES, names(wide))) set(wide, j = name, value = NA_real_)
   factors <- study_factors(study)
   row <- match(wide$configuration, study$configurations$configuration)
@@ -202,8 +202,8 @@ cells_of_study <- function(study) {
   cells_in_order(wide, factors)
 }
 
-#' The same of a study that was just made of a summary ([study_of_results()]), without taking its
-#' measurements apart and putting them together again.
+#' The same table from the summary of which a study was just made ([study_of_results()]). This is
+#' faster than reshaping the study's measurements.
 #' @noRd
 cells_of_summary <- function(summary, study) {
   factors <- study_factors(study)
@@ -217,7 +217,7 @@ cells_of_summary <- function(summary, study) {
   cells_in_order(as.data.table(wide), factors)
 }
 
-# Cells as both ways to them give them.
+# Gives the cells the same order and types, whichever of the two functions made them.
 cells_in_order <- function(wide, factors) {
   for (name in c("n", "n_invalid")) set(wide, j = name, value = as.integer(wide[[name]]))
   named <- c("key", "operation", "bytes", factors)
@@ -227,5 +227,5 @@ cells_in_order <- function(wide, factors) {
   wide[]
 }
 
-# What every cell of a study has.
+# Measures of every cell of a study.
 CELL_MEASURES <- c("n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s")
