@@ -6,8 +6,8 @@
 #' A launch is outlying when its median is more than `factor` times the median of its
 #' configuration's launches, or less than `1 / factor` of it. A configuration has several modes
 #' when Hartigan's dip test (Hartigan and Hartigan 1985) rejects one mode of the log launch medians
-#' at `alpha`. The test needs ten launches or more. Its p is not corrected for multiple tests: it only
-#' hints that a plot of the launches is worth a look.
+#' at `alpha`. The test needs ten launches or more. Its p is not corrected for multiple tests: it
+#' only hints that a plot of the launches is worth a look.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param factor,alpha thresholds.

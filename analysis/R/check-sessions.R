@@ -24,9 +24,9 @@ SIDES <- c("mpi", "settings")
 #' operation, transport, placement, ranks, parameters and so on. All launches of a group come from
 #' one state (scale, version, stack, machine). It is the state of any session that covers most of
 #' the levels and sizes (by octave) that were ever measured for the group. Among several such
-#' states the newest is chosen. So a later session with all levels replaces earlier sessions, and a later
-#' session that lacks some levels does not. A level that the chosen state lacks is not taken from
-#' another state. All sessions of the chosen state are used together. Smoke and bench sessions
+#' states the newest is chosen. So a later session with all levels replaces earlier sessions, and a
+#' later session that lacks some levels does not. A level that the chosen state lacks is not taken
+#' from another state. All sessions of the chosen state are used together. Smoke and bench sessions
 #' count only where no other session exists.
 #'
 #' @param rows launches ([read_results()]) or their summaries ([summarise_launches()]).

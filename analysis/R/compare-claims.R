@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Conclusions of the studies, each put to our launches as one comparison.
+# Tests the conclusions of the studies with our own launches, each by one comparison.
 
 CLAIM_COLUMNS <- c(
   "study", "claim", "where", "says", "exhibit", "tests", "filter", "factor", "a", "b", "sizes",
@@ -9,18 +9,18 @@ CLAIM_VERDICTS <- c(
   "holds", "holds in direction", "holds by another amount", "contradicted", "not settled",
   "not comparable"
 )
-# Verdicts on claims whose direction is shown, and whose number is not.
+# Verdicts that confirm the direction of a claim, but not its number.
 HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
 
 #' Read the register of claims.
 #'
-#' @param file `claims.csv`: `study`, `claim` (its name), `where` it is said, what it `says`, the
-#'   `exhibit` it stands on; `tests`, in the order in which they are preferred, `filter` and
-#'   `sizes` as of an exhibit's rows; `factor` (a column, or several joined by a colon) of which
-#'   level `a` (joined likewise; empty: unset) is held against `b`; `direction` of the time of `a`
-#'   (`less`, `more`, `same`); `low` and `high`, the ratio of the times that the study printed (of
-#'   `same`: the margin); `circular`, the sites whose model was fitted to this very conclusion; and
-#'   a `note`.
+#' @param file `claims.csv`. Columns: `study`; `claim` (its name); `where` it is stated; `says`
+#'   (its text); `exhibit` that it is based on; `tests` in order of preference; `filter` and
+#'   `sizes` as in the rows of an exhibit; `factor` (a column, or several joined by a colon); `a`
+#'   and `b`, the compared levels of `factor` (joined likewise; empty: unset); `direction` of the
+#'   time of `a` (`less`, `more`, `same`); `low` and `high`, the ratio of times that the study
+#'   printed (for `same`: the margin); `circular`, sites whose model was fitted to this conclusion;
+#'   and `note`.
 #' @return data.table, a row a claim; `filter` and `factor` are lists.
 #' @export
 read_claims <- function(file) {
@@ -40,25 +40,25 @@ read_claims <- function(file) {
   table[]
 }
 
-#' Hold claims against launches.
+#' Judge claims by launches.
 #'
-#' A claim is about one or several cells: sizes, MPIs, transports that its filter leaves. In each
-#' block the ratio of the two sides' times is averaged (geometrically) over the cells, and these
-#' means of blocks are compared as a single size is ([compare_configurations()]): one effect, one
-#' interval, one verdict a claim. Of the places where it was measured (test, site) the first that
-#' has it decides: those with blocks enough for a verdict before others, then in the order of
-#' `tests`, then real before emulated before simulated, then by the number of cells and of blocks.
-#' Launches of two states of programs and machine are two places ([choose_sessions()]).
+#' A claim is about one or several cells: the sizes, MPIs and transports that its filter selects.
+#' In each block the ratio of the times of `a` and `b` is averaged (geometrically) over the cells.
+#' These block means are compared like a single size ([compare_configurations()]). So a claim has
+#' one effect, one interval and one verdict. If a claim was measured in several places (test,
+#' site), the first suitable place decides. Places with enough blocks for a verdict come first.
+#' Then the order is: the order of `tests`; real before emulated before simulated; the number of
+#' cells and of blocks. Two states of programs and machine are two places ([choose_sessions()]).
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param claims what [read_claims()] returned.
-#' @param delta margin of equivalence, where the claim has none of its own.
+#' @param delta margin of equivalence for claims without a margin.
 #' @param alpha level of the test.
 #' @return data.table, a row a claim: `study`, `claim`, `where`, `says`, `exhibit`, `direction`,
-#'   `printed_low`, `printed_high`, `ratio` with `low`, `high`, `level` (time of `a` over time of
-#'   `b`), `n` (blocks, or launches of the smaller side), `cells`, `least`, `most` (ratios of the
-#'   single cells), `place`, `verdict`, `more_launches`, `more_sessions`, `why` (in words: what
-#'   else differs, what is lacking, the claim's note), and the list column `launched` (keys of the
+#'   `printed_low`, `printed_high`; `ratio` with `low`, `high`, `level` (time of `a` over time of
+#'   `b`); `n` (blocks, or the smaller number of launches); `cells`, `least`, `most` (ratios of the
+#'   single cells); `place`, `verdict`, `more_launches`, `more_sessions`; `why` (other differences,
+#'   missing launches and the claim's note, in words); and the list column `launched` (keys of the
 #'   launches of the place).
 #' @export
 judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
@@ -118,7 +118,7 @@ side_in_words <- function(claim, levels) {
   paste(paste(word_of_column(claim$factor), collapse = ":"), toString(levels))
 }
 
-#' The usable rows that a claim is about, with the columns `side` and `state`.
+#' The usable rows for a claim, with the added columns `side` (`a` or `b`) and `state`.
 #' @noRd
 rows_of_claim <- function(summary, claim) {
   tests <- strsplit(claim$tests, " +")[[1L]]
@@ -145,18 +145,18 @@ rows_of_claim <- function(summary, claim) {
     return(part)
   }
   part[, state := state_of(.SD)]
-  # An unset level has no name of its own.
+  # An unset level has an empty name, so that the names are replaced by `a` and `b`.
   part[, side := fifelse(side == claim$a, "a", "b")]
 }
 
-#' Sizes by the words in which a claim asks for them: 16384 is "16Ki" where that is asked for.
+#' Sizes written as in the claim: 16384 becomes "16Ki" when the claim writes "16Ki".
 #' @noRd
 as_size <- function(values, asked) {
   found <- match(as.numeric(values), parse_size(asked))
   fifelse(is.na(found), as.character(values), asked[found])
 }
 
-# Columns by which cells may differ.
+# Columns in which cells may differ.
 cell_columns <- function(rows) {
   out <- c(
     "site", "simulated", "test", "operation", "mpi", "transport", "placement", "hosts", "ranks",
@@ -166,7 +166,7 @@ cell_columns <- function(rows) {
   intersect(unique(out), names(rows))
 }
 
-#' Columns that follow from the side: one value on each, another on the other.
+#' Columns that follow from `side`: one value in all rows of `a`, another in all rows of `b`.
 #' @noRd
 follows_from <- function(rows, columns = cell_columns(rows)) {
   sides <- split(rows, by = "side")
@@ -181,13 +181,13 @@ follows_from <- function(rows, columns = cell_columns(rows)) {
   }, columns)
 }
 
-#' The rows of each place and state where both sides were measured, the preferred ones first: what
-#' is compared is of one state of programs and machine ([choose_sessions()]).
+#' The rows of each place and state where both `a` and `b` were measured, in order of preference.
+#' Compared rows come from one state of programs and machine ([choose_sessions()]).
 #' @noRd
 places_of <- function(rows, claim, alpha) {
   tests <- strsplit(claim$tests, " +")[[1L]]
   places <- unlist(lapply(split(rows, by = c("site", "state")), function(part) {
-    # Of one site; what follows from the side there does not make another place.
+    # Places are split within a site. Columns that follow from `side` do not split a place.
     columns <- setdiff(c("simulated", "test"), c(claim$factor, follows_from(part)))
     if (length(columns)) split(part, by = columns) else list(part)
   }), recursive = FALSE)
@@ -216,15 +216,15 @@ name_of_place <- function(rows) {
   paste(words, collapse = ", ")
 }
 
-#' One place: the mean log ratio of its cells, or why there is none.
+#' The mean log ratio over the cells of one place, or the reason why there is none.
 #' @noRd
 compare_claim <- function(rows, claim, delta, alpha) {
-  # A claim that names two operations is about what each of them times.
+  # A claim that names two operations compares the quantities that each operation times.
   timed <- if ("operation" %in% claim$factor) "quantity"
   implied <- setdiff(follows_from(rows, c(cell_columns(rows), timed)), claim$factor)
   both <- cells_with_both(rows, c(claim$factor, implied))
   if (!length(both)) {
-    # Programs exchange messages of the sizes that they are made of: what is held is the program.
+    # Programs choose their own message sizes. Then the programs are compared across sizes.
     implied <- union(implied, "bytes")
     both <- cells_with_both(rows, c(claim$factor, implied))
   }
@@ -259,14 +259,14 @@ compare_claim <- function(rows, claim, delta, alpha) {
   found[]
 }
 
-#' Numbers the cells of `rows` in its column `cell`; those that have both sides.
+#' Numbers the cells of `rows` in its column `cell`. Returns the cells with both `a` and `b`.
 #' @noRd
 cells_with_both <- function(rows, free) {
   rows[, cell := .GRP, by = setdiff(cell_columns(rows), free)]
   rows[, list(both = uniqueN(side) == 2L), by = "cell"][both == TRUE]$cell
 }
 
-#' Of a simulator, whose launches are all the same: the ratio is what it is.
+#' Exact result of a simulator, whose launches are all equal: the interval is the ratio itself.
 #' @noRd
 as_exact <- function(found, delta) {
   exact <- c("low", "high", "confidence", "note")
@@ -274,11 +274,11 @@ as_exact <- function(found, delta) {
   found[, verdict := judge(ratio, ratio, delta)]
 }
 
-#' Launches of the two sides as if of one size, whose time is the geometric mean over the cells
-#' that nearly all launches have; launches that lack one of these are left out. Where that leaves
-#' too few of them for a verdict, of the cells only those count that all have.
+#' Combine the cells of each launch into one size. Its time is the geometric mean over the cells
+#' that nearly all launches have; launches that lack such a cell are left out. If too few launches
+#' for a verdict remain, only the cells that all launches have are used.
 #'
-#' @param needed blocks without which there is no verdict.
+#' @param needed smallest number of blocks for a verdict.
 #' @noRd
 mean_over_cells <- function(rows, needed) {
   rows[, block := paste(session, launch)]
@@ -303,7 +303,7 @@ mean_over_cells <- function(rows, needed) {
     median_s = exp(mean(log_s)), found = uniqueN(cell)
   ), by = c("side", "block", "session")]
   means <- means[found == length(cells)]
-  # That the cells may be compared is proved; what tells them apart is averaged over.
+  # The cells were shown to be comparable. Their distinguishing columns are made equal here.
   launches <- rows[!duplicated(paste(side, block))]
   told <- intersect(c(configuration_columns(rows), names(HELD_FIXED), "library"), names(launches))
   for (column in setdiff(told, "observed_hosts")) {
@@ -316,11 +316,11 @@ mean_over_cells <- function(rows, needed) {
   list(launches = launches, range = list(length(cells), min(ratios), max(ratios)))
 }
 
-# A single printed ratio counts as reproduced within 10 % of it.
+# A single printed ratio counts as reproduced within 10 %.
 PRINTED_MARGIN <- 1.1
 
-#' Where an interval lies of the printed number: `"inside"` the printed range or within 10 % of a
-#' single number, `"outside"`, `"across"`, or `""` without a number.
+#' The position of an interval relative to the printed number: `"inside"` the printed range or
+#' within 10 % of a single number, `"outside"`, `"across"`, or `""` without a number.
 #' @noRd
 place_of_number <- function(low, high, claim) {
   margin <- if (claim$low %in% claim$high) PRINTED_MARGIN else 1
@@ -334,13 +334,13 @@ place_of_number <- function(low, high, claim) {
 
 #' The verdict on a claim: direction first, then the printed number.
 #'
-#' A direction is shown by the interval, however small the difference.
+#' The interval alone shows the direction, however small the difference.
 #'
 #' @param low,high ends of the interval of the ratio.
 #' @param relevance as in [compare_configurations()].
-#' @param apart whether the two sides were measured in different sessions.
-#' @param model whether the launches are of an emulated or simulated machine, which contradicts no
-#'   measurement by itself.
+#' @param apart whether `a` and `b` were measured in different sessions.
+#' @param model whether the launches are of an emulated or simulated machine. Such launches alone
+#'   contradict no measurement.
 #' @return one of `CLAIM_VERDICTS`.
 #' @noRd
 claim_verdict <- function(low, high, claim, relevance, apart, model) {
@@ -350,7 +350,7 @@ claim_verdict <- function(low, high, claim, relevance, apart, model) {
   toward <- fifelse(less, high < 1, low > 1) & !same
   against <- fifelse(less, low > 1, high < 1) & !same
   range <- !claim$low %in% claim$high
-  # A difference that was printed and is as small as ours is not refuted by ours.
+  # A negligible difference does not refute a claim whose printed difference is as small.
   none <- relevance %in% "negligible" & !number %in% c("inside", "across")
   found <- fcase(
     is.na(low) | is.na(high), "not settled",
@@ -366,7 +366,7 @@ claim_verdict <- function(low, high, claim, relevance, apart, model) {
   fifelse(model & found == "contradicted", "not comparable", found)
 }
 
-#' A comparison in the words of the claim.
+#' A comparison with the verdict on its claim.
 #' @noRd
 with_verdict <- function(found, claim, model) {
   row <- found[1L]

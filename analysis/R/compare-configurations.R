@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Launch summaries -> comparisons of configurations, with effect, interval, tests and verdict.
+# Compares configurations by their launch summaries: effect, interval, tests and verdict.
 
 #' Compare configurations.
 #'
-#' Within each stratum (all that makes a configuration but the factor `by`) every pair of levels
-#' of `by` is compared, at all sizes that both have.
+#' Strata are formed by all columns of a configuration except the factor `by`. Within each stratum
+#' every pair of levels of `by` is compared, at all sizes that both have.
 #'
-#' * Pairing: by the blocks that both sides have, size by size. Sides without a common block
-#'   (two tools, measured one after the other) are compared as independent ones.
+#' * Pairing: by common blocks, size by size. Configurations without a common block (two tools,
+#'   measured one after the other) are compared as independent groups.
 #' * Effect: `ratio`, time of a over time of b, over blocks (a trimmed mean of the logarithms).
-#'   Under 1, a is faster. `low` and `high` hold every ratio that the test does not reject.
-#' * Test: moderated t statistics, which borrow strength over the sizes of a pair
-#'   (`paired_curve()`). The false discovery rate is controlled within a question, that is one
-#'   operation over one transport and placement; `q` is corrected so, `family` states how many
-#'   comparisons the question has.
-#' * Verdict, said of a: `faster` or `slower` when the interval excludes 1, which is when `q` is at
-#'   most `alpha`, by at least `at_least`; else `within` when the interval reaches no further than
-#'   10 % (or `delta`, where that is more) from 1, namely to `at_most`; else `not settled`. With
-#'   under four blocks it is `not tested`, and a `note` says so. Sides that share no session only
-#'   `differ`, unless each has three: then sessions are compared.
-#' * Relevance is a column of its own: `relevant` where the interval lies beyond `delta`,
+#'   Under 1, a is faster. `low` and `high` enclose every ratio that the test does not reject.
+#' * Test: moderated t statistics, which share information among the sizes of a pair
+#'   (`paired_curve()`). A question is one operation over one transport and placement. The false
+#'   discovery rate is controlled within a question: `q` is corrected for it, and `family` states
+#'   the number of comparisons of the question.
+#' * Verdict on a: `faster` or `slower` when the interval excludes 1, that is when `q` is at most
+#'   `alpha`; the difference is at least `at_least`. Else `within` when the interval stays within
+#'   10 % of 1 (or `delta`, if that is more), namely within `at_most`. Else `not settled`. With
+#'   under four blocks it is `not tested`, with a `note`. Configurations without a common session
+#'   only `differ`, unless each has three sessions: then sessions are compared.
+#' * Relevance is a separate column: `relevant` where the interval lies beyond `delta`,
 #'   `negligible` where it lies within `delta`, else `open`.
-#' * Sessions are a level: `scope` says for which sessions (and nodes) the verdict holds, which is
-#'   "over sessions" where the interval of launches within sessions ([ratio_over_sessions()])
-#'   gives the same one; so for the node sets that allocations gave.
-#' * A comparison that is not settled has `more_launches` or, where sessions differ by more than
-#'   launches do, `more_sessions` that would likely settle it: of 25 continuations of the study,
-#'   drawn from its own blocks and judged by this procedure, seven of ten settle it.
+#' * Sessions are a level: `scope` states for which sessions (and nodes) the verdict holds. It is
+#'   "over sessions" if the interval of launches within sessions ([ratio_over_sessions()]) gives
+#'   the same verdict. The same rule applies to node sets from allocations.
+#' * A comparison that is not settled has `more_launches`, the number that would likely settle it.
+#'   If sessions differ by more than launches do, it has `more_sessions` instead. The forecast
+#'   draws 25 continuations of the study from its own blocks: seven of ten must settle the
+#'   comparison.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param by factor to compare: `mpi`, `transport`, `placement`, `settings`, `operation`, ...
@@ -35,18 +36,17 @@
 #' @param alpha false discovery rate of faster and slower within a question.
 #' @param refused `"stop"`: an error of class `cotejo_not_comparable` when a pair may not be
 #'   compared; `"list"`: leave it out ([refused_pairs()] lists it).
-#' @param allowing columns that are known to differ between the sides ([comparable()]).
-#' @param also further columns that are held apart as those of a configuration are.
+#' @param allowing columns that are known to differ within a pair ([comparable()]).
+#' @param also further columns that form strata, as the columns of a configuration do.
 #' @param forecast whether to find out what would settle a comparison.
-#' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`, `n_a`, `n_b`
-#'   (launches, of blocks that both sides have), `left_out` (launches of other blocks),
-#'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high`, `confidence` (the level of the interval),
-#'   `error` (standard error of the log ratio), `df`, `p` (of the size alone), `q`, `family`,
-#'   `at_least`, `at_most` (relative, the ends of the interval), `relevance`, `paired`, `method`,
-#'   `cliffs_delta`, `welch_*`, `sessions`, `nodes` (numbers of
-#'   them: sets of them), `session_ratio`, `session_low`, `session_high`, `session_spread`,
-#'   `nodes_low`, `nodes_high` (interval over node sets), `scope`, `verdict`,
-#'   `more_launches`, `more_sessions`, `note`.
+#' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`; `n_a`, `n_b`
+#'   (launches, of common blocks); `left_out` (launches of other blocks); `median_a_s`,
+#'   `median_b_s`, `ratio`, `low`, `high`; `confidence` (the level of the interval); `error`
+#'   (standard error of the log ratio); `df`, `p` (of the size alone), `q`, `family`; `at_least`,
+#'   `at_most` (relative, the ends of the interval); `relevance`, `paired`, `method`,
+#'   `cliffs_delta`, `welch_*`; `sessions`, `nodes` (the number of sessions and of node sets);
+#'   `session_ratio`, `session_low`, `session_high`, `session_spread`; `nodes_low`, `nodes_high`
+#'   (interval over node sets); `scope`, `verdict`, `more_launches`, `more_sessions`, `note`.
 #' @export
 compare_configurations <- function(summary, by = "mpi", ignoring = character(), delta = 0.03,
                                    alpha = 0.05, refused = c("stop", "list"),
@@ -76,9 +76,9 @@ compare_pairs <- function(pairs, delta = 0.03, alpha = 0.05, refused = "list", f
   settle_rows(pairs, good, found, delta, alpha, forecast)
 }
 
-#' The curve of each pair, from the cache or made.
+#' The curve of each pair, from the cache or computed.
 #'
-#' A curve is made from the launches of the two sides alone, whatever asks for it.
+#' A curve depends only on the launches of its two configurations, whichever function needs it.
 #' @noRd
 curves_of_pairs <- function(pairs, good) {
   if (!length(good)) {
@@ -93,7 +93,7 @@ curves_of_pairs <- function(pairs, good) {
     paste(sums[left], sums[right])
   }
   from_cache(keys, length(good), function(wanted) {
-    # A curve takes as long as some files.
+    # One curve takes as long as reading some files.
     unlist(over_cores(wanted, function(part) {
       compare_sides(lapply(part, function(i) pairs$sides[c(left[[i]], right[[i]])]))
     }, 10L * length(wanted)), recursive = FALSE)
@@ -103,8 +103,8 @@ curves_of_pairs <- function(pairs, good) {
 #' Do two tools agree on the same MPI?
 #'
 #' Compares two operations, such as `pingpong` and `imb-pingpong`, on the same MPI, transport and
-#' placement: experiment and parameters may differ, the rest is held fixed. The launches of the
-#' tools need not share blocks.
+#' placement. Experiment and parameters may differ, and everything else is held fixed. The launches
+#' of the tools need not share blocks.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param ours,theirs names of the operations.

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The one model of comparison: moderated t statistics of log ratios, and intervals that invert
-# them.
+# The statistical model of all comparisons: moderated t statistics of log ratios, and intervals
+# that invert them.
 #
-# The data of one pair and size are the log ratios of launch medians, one for each common block, or
-# the log medians of two groups of launches without common blocks. The centre is a trimmed mean,
-# its standard error that of Yuen (1974). The variances of the sizes of one curve are moderated by
-# an empirical-Bayes prior (Smyth 2004, package limma). Launches move all of their sizes together,
-# so the prior may count for no more degrees of freedom than the sizes have independent ones.
+# The data of one pair and size are log ratios of launch medians, one for each common block.
+# Without common blocks they are the log medians of two groups of launches. The centre is a trimmed
+# mean, and its standard error that of Yuen (1974). The variances of the sizes of one curve are
+# moderated by an empirical-Bayes prior (Smyth 2004, package limma). A launch moves all of its
+# sizes together. So the prior may count for no more degrees of freedom than the independent sizes
+# have.
 #
 # Errors are controlled within a question by the false discovery rate (Benjamini and Hochberg
 # 1995). The interval of a comparison has the level at which the procedure judged it (Benjamini
 # and Yekutieli 2005), so that it excludes 1 exactly where the comparison is called different.
 
-# Fewer blocks, or launches of one side, are not tested.
+# Fewer blocks, or fewer launches of one configuration, are not tested.
 LEAST_BLOCKS <- 4L
 # With fewer launches a trimmed mean would cost more power than outliers do.
 TRIM_FROM <- 8L
@@ -21,11 +22,11 @@ ALPHA <- 0.05
 # Log ratios that differ by less are equal but for rounding.
 ROUNDING <- 1e-12
 
-#' How many values a trimmed mean leaves out at each end.
+#' The number of values that a trimmed mean leaves out at each end.
 #' @noRd
 trimmed_values <- function(n, least = n) fifelse(least < TRIM_FROM, 0, floor(n * TRIMMED))
 
-#' Trimmed means of the columns of a matrix, with what their standard errors need.
+#' Trimmed means of the columns of a matrix, with the values that their standard errors need.
 #'
 #' @param x matrix, a row a block or launch, a column a size; `NA` where a block lacks a size.
 #' @param least launches by column that decide whether values are trimmed.
@@ -46,17 +47,17 @@ trimmed_moments <- function(x, least = NULL) {
   apart <- pmin(pmax(x, each(at(cut + 1))), each(at(n - cut)))
   apart <- apart - each(colMeans(apart, na.rm = TRUE))
   apart[is.na(apart)] <- 0
-  # A centre or a spread below rounding is none.
+  # A centre or a spread below the rounding error counts as 0.
   effect[which(abs(effect) < ROUNDING)] <- 0
   spread <- colSums(apart^2) / (kept - 1)
   spread[which(spread < ROUNDING^2)] <- 0
   list(n = n, effect = effect, kept = kept, spread = spread, apart = apart)
 }
 
-#' Variances of sizes, moderated by those of the same curve.
+#' Variances of sizes, moderated by the variances of the other sizes of the same curve.
 #'
-#' The prior is that of `limma::squeezeVar()`, here for many curves at once: calling it for each
-#' would take most of the time of a forecast.
+#' The prior is that of `limma::squeezeVar()`, computed for many curves at once. Calling
+#' `squeezeVar()` for each curve would take most of the time of a forecast.
 #' @param spread variances, `df` their degrees of freedom, `apart` the residuals they come from.
 #' @param curve number of the curve of each variance.
 #' @return list: `spread`, `df`.
@@ -70,7 +71,7 @@ moderate <- function(spread, df, apart, curve = rep(1L, length(spread))) {
     return(list(spread = spread, df = df))
   }
   of <- curve[known]
-  # Equal values, as a coarse timer gives them, are no proof of so small a spread.
+  # Equal values, as from a coarse timer, do not prove a very small spread.
   at <- pmax(spread[known], typical[usable] * LEAST_SPREAD)
   prior <- prior_of(at, df[known], of)
   most <- (independent_sizes(apart[, known, drop = FALSE], of) - 1) * mean_by(df[known], of)
@@ -108,10 +109,9 @@ prior_of <- function(spread, df, curve) {
   out
 }
 
-#' The number of independent sizes that vary as much as those of a curve do together: the
-#' participation ratio of the correlations of their residuals, never more than there are degrees of
-#' freedom.
-#' @return that number of the curve of each column.
+#' The number of independent sizes that would vary as much as all sizes of a curve together. It is
+#' the participation ratio of the correlations of their residuals, at most the degrees of freedom.
+#' @return the number for the curve of each column.
 #' @noRd
 independent_sizes <- function(apart, curve = rep(1L, ncol(apart))) {
   size <- sqrt(colSums(apart^2))
@@ -120,13 +120,13 @@ independent_sizes <- function(apart, curve = rep(1L, ncol(apart))) {
   parts <- split(seq_along(curve), curve)
   common <- vapply(parts, function(here) {
     own <- unit[, here, drop = FALSE]
-    # The sum of squares of either product is the same.
+    # Both products have the same sum of squares.
     sum((if (length(here) < nrow(own)) crossprod(own) else tcrossprod(own))^2)
   }, 0)
   fifelse(varies > 0, varies^2 / common[match(curve, as.integer(names(parts)))], 1)
 }
 
-#' The tests of curves: effects, standard errors, degrees of freedom and p values by size.
+#' Test the sizes of curves: effects, standard errors, degrees of freedom and p values.
 #'
 #' @param x matrix of log ratios, a row a block, a column a size of a curve.
 #' @param curve number of the curve of each column.
@@ -140,14 +140,14 @@ test_columns <- function(x, curve = rep(1L, ncol(x))) {
 
 tests_from <- function(effect, n, squared, df) {
   error <- sqrt(squared)
-  # Without a spread a difference is certain, and so is none.
+  # Without any spread, a difference is certain, and so is equality.
   t <- fifelse(effect == 0, 0, abs(effect) / error)
   p <- 2 * stats::pt(-t, df)
   p[effect == 0] <- 1
   list(effect = effect, n = as.integer(n), error = error, df = df, p = p)
 }
 
-#' The tests of many curves of paired blocks.
+#' Test many curves of paired blocks.
 #'
 #' @param curves list of matrices of log ratios, a row a block, a column a size.
 #' @return list of what [test_columns()] returns.
@@ -155,7 +155,8 @@ tests_from <- function(effect, n, squared, df) {
 test_curves <- function(curves) {
   out <- vector("list", length(curves))
   for (alike in split(seq_along(curves), vapply(curves, nrow, 0L))) {
-    # Curves with the same number of blocks in one matrix: calls would take most of the time.
+    # Curves with the same number of blocks share one matrix: many calls would take most of the
+    # time.
     sizes <- vapply(curves[alike], ncol, 0L)
     of <- rep(seq_along(alike), sizes)
     all <- test_columns(do.call(cbind, curves[alike]), of)
@@ -167,8 +168,8 @@ test_curves <- function(curves) {
   out
 }
 
-#' The tests of a curve whose sides have no common blocks (Welch 1947, Yuen 1974): each side keeps
-#' a variance of its own.
+#' Test a curve of two groups of launches without common blocks (Welch 1947, Yuen 1974). Each group
+#' keeps its own variance.
 #'
 #' @param x,y matrices of log times, a row a launch, a column a size of a curve.
 #' @param curve number of the curve of each column.

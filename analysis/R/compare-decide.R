@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How many launches or sessions would likely settle a comparison: the study is continued by
-# resampling, and judged by the procedure itself.
+# Estimates how many launches or sessions would likely settle a comparison. Continues the study by
+# resampling and judges the result by the procedure itself.
 
 # Nobody should measure more launches than this for one verdict.
 MOST_LAUNCHES <- 200L
-# Interval ends up to which a comparison without a direction counts as settled: within 10 %.
+# A comparison without a direction counts as settled if its interval stays within 10 %.
 WITHIN_MOST <- 0.10
-# Continuations that are drawn of a study for each number of launches.
+# Number of continuations of a study that are drawn for each number of launches.
 CONTINUATIONS <- 25L
-# Share of the continuations that must settle a comparison. What is not settled has found more
-# spread than there is, on average: with 70 %, four of five settle (`make bench PART=answers`).
+# Share of the continuations that must settle a comparison. Unsettled comparisons overestimate
+# their spread on average: with 70 %, four of five settle (`make bench PART=answers`).
 LIKELY <- 0.7
 
 #' The power of a two-sided test to find a log ratio.
@@ -19,32 +19,33 @@ power_of_test <- function(effect, error, df, level = ALPHA) {
   stats::pnorm(abs(effect) / error - reach) + stats::pnorm(-abs(effect) / error - reach)
 }
 
-#' Whether estimates and errors settle a comparison: by a direction, or by a bound.
+#' Whether estimates and errors settle a comparison, by a direction or by a bound.
 #' @noRd
 settles <- function(tests, level, most) {
   reach <- stats::qt(1 - level / 2, tests$df) * tests$error
   abs(tests$effect) > reach | abs(tests$effect) + reach <= log1p(most)
 }
 
-#' Further blocks of a study, drawn from those that it has.
+#' Draw further blocks of a study from its existing blocks.
 #'
-#' The blocks of a study are a sample themselves. So each continuation draws a population from them
-#' first, and then its blocks from the population.
-#' @param n blocks, or sessions, that there are; `add`, to be added.
-#' @return numbers of blocks: those that there are, and those that were drawn.
+#' The existing blocks are a sample themselves. So each continuation first draws a population from
+#' them, and then draws its blocks from the population.
+#' @param n number of existing blocks, or sessions; `add`, the number to be added.
+#' @return numbers of blocks: the existing blocks and the drawn blocks.
 #' @noRd
 continued <- function(n, add) {
   population <- sample.int(n, n, replace = TRUE)
   c(seq_len(n), population[sample.int(n, add, replace = TRUE)])
 }
 
-#' Launches on each side, or sessions, that would likely settle sizes of a curve.
+#' Additional launches of each configuration, or sessions, that would likely settle sizes of a
+#' curve.
 #'
-#' @param n units that there are.
+#' @param n existing units.
 #' @param test function of the number of added units: the tests of `CONTINUATIONS` continuations
 #'   one behind another, as [test_columns()] returns them.
 #' @param open numbers of the sizes that are not settled.
-#' @param level at which each of them is judged (`1 - confidence`).
+#' @param level level at which each of these sizes is judged (`1 - confidence`).
 #' @param most bound within which a comparison without a direction is settled.
 #' @return number of units to add, at least 1; `Inf` beyond `MOST_LAUNCHES`.
 #' @noRd
@@ -58,7 +59,7 @@ units_to_settle <- function(n, test, open, level, most) {
     tests <- lapply(test(add), function(column) matrix(column, ncol = CONTINUATIONS)[open, ])
     share <- rowMeans(matrix(settles(tests, level, most), length(open)))
     reached <- left & share >= LIKELY
-    # Between two numbers that were tried, in proportion.
+    # Interpolate between the two tried numbers.
     part <- (LIKELY - before$share) / (share - before$share)
     found <- ceiling(before$add + part * (add - before$add))
     more[reached] <- pmax(1, found[reached])
@@ -69,17 +70,17 @@ units_to_settle <- function(n, test, open, level, most) {
   more
 }
 
-#' What would settle the open sizes of one pair: launches of the same sessions, or sessions.
+#' Launches of the same sessions, or further sessions, that would settle the open sizes of a pair.
 #'
-#' Where sessions differ by so much that more launches of the same sessions would leave the
-#' comparison open, whole sessions are drawn.
+#' Complete sessions are drawn if sessions differ too much: then more launches of the same sessions
+#' would leave the comparison open.
 #'
 #' @param one what [describe_pair()] returned.
-#' @param rows of the comparison that are not settled, of this pair.
+#' @param rows rows of the comparison for this pair that are not settled.
 #' @return list: `launches`, `sessions`, each a number a row.
 #' @noRd
 forecast_pair <- function(one, rows, most) {
-  # The sizes that are tested, as curves_of() has them.
+  # The sizes that are tested, selected as in `curves_of()`.
   tested <- function(x, n) x[, n >= LEAST_BLOCKS, drop = FALSE]
   n <- pmin(one$rows$n_a, one$rows$n_b)
   open <- match(rows$bytes, one$sizes[n >= LEAST_BLOCKS | one$method == OVER_SESSIONS])
@@ -139,7 +140,7 @@ continue_sides <- function(sides) {
   }
 }
 
-#' Matrices of drawn rows, one beside another. Sessions need not have equally many blocks.
+#' Matrices of drawn rows, one beside another. Sessions may have different numbers of blocks.
 #' @noRd
 side_by_side <- function(x, drawn) {
   rows <- max(lengths(drawn))
@@ -147,9 +148,10 @@ side_by_side <- function(x, drawn) {
   matrix(aperm(chosen, c(1L, 3L, 2L)), rows)
 }
 
-#' What would settle the rows of a comparison that are not settled; the same each time.
+#' Launches and sessions that would settle the open rows of a comparison. The random numbers are
+#' the same in each call.
 #'
-#' @param sides function of a row's `pair`: its two sides.
+#' @param sides function of a row's `pair`: its two configurations.
 #' @param rows rows that are not settled, with the number of their `pair`.
 #' @noRd
 more_to_decide <- function(sides, rows, most) {
@@ -169,7 +171,7 @@ more_to_decide <- function(sides, rows, most) {
   unname(out)
 }
 
-#' How many more, in words.
+#' The number of additional launches or sessions, in words.
 #' @noRd
 say_more <- function(launches, sessions = NA_real_) {
   unit <- fifelse(is.na(sessions), "launch", "session")

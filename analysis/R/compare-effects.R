@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests and effect sizes for two sides of launch medians. Each copes with ties, constant data and
-# single launches by `NA`, never by an error.
+# Tests and effect sizes for two groups of launch medians. Ties, constant data and single launches
+# give `NA`, never an error.
 
 #' Welch's t-test for unequal variances, on times.
 #'
 #' @param x,y launch medians (s).
-#' @param level of the interval of the difference; 0.99 as in the study `watter`.
+#' @param level level of the interval of the difference; 0.99 as in the study `watter`.
 #' @return list: `mean_x`, `mean_y`, `difference`, `low`, `high` (s), `t`, `df`, `p`; `NA` where
-#'   a side has one launch or neither side varies.
+#'   a group has one launch or neither group varies.
 #' @references Welch 1947, Biometrika 34.
 #' @keywords internal
 welch <- function(x, y, level = 0.99) {
   welch_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L), level)
 }
 
-#' Welch's test of each column of two matrices; what is `NA` in them is not there.
+#' Welch's test of each column of two matrices; `NA` values are ignored.
 #'
-#' @return list as of [welch()], of a value a column each.
+#' @return list as from [welch()], with one value for each column.
 #' @noRd
 welch_of_columns <- function(x, y, level = 0.99) {
   sides <- lapply(list(x, y), function(side) {
@@ -29,7 +29,7 @@ welch_of_columns <- function(x, y, level = 0.99) {
   v <- sides[[2L]]
   difference <- u$mean - v$mean
   error <- sqrt(u$error + v$error)
-  # Rounding leaves a spread of some 1e-16 of the mean in data that does not vary.
+  # In data that does not vary, rounding leaves a spread of about 1e-16 of the mean.
   rounding <- 10 * .Machine$double.eps * pmax(column_ends(abs(x)), column_ends(abs(y)))
   varies <- which(pmin(u$n, v$n) >= 2L & is.finite(error) & error > rounding)
   none <- rep(NA_real_, length(error))
@@ -44,7 +44,7 @@ welch_of_columns <- function(x, y, level = 0.99) {
   )
 }
 
-# The greatest value of each column; none is 0.
+# The greatest value of each column; 0 without values.
 column_ends <- function(x) {
   if (nrow(x)) suppressWarnings(apply(x, 2L, max, 0, na.rm = TRUE)) else numeric(ncol(x))
 }
@@ -58,7 +58,7 @@ cliffs_delta <- function(x, y) {
   cliffs_delta_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L))
 }
 
-#' The same of each column of two matrices; what is `NA` in them is not there.
+#' Cliff's delta of each column of two matrices; `NA` values are ignored.
 #' @noRd
 cliffs_delta_of_columns <- function(x, y) {
   sums <- numeric(ncol(x))

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Layers of one site held against the one below: echo, frames, sockets, libraries (Tinetti and
+# Compares the layers of a site with the layer below: echo, frames, sockets, libraries (Tinetti and
 # Barbieri).
 
-# Library's transport -> the transports without a library that are below it, of which the first
-# one measured is taken. Nothing is below a transport that is missing here.
+# Transport of a library -> the transports without a library below it. The first measured transport
+# is used. A transport that is missing here has no layer below.
 LAYER_BELOW <- list(
   direct = "tcp", tcp = "tcp", daemon = "udp", lamd = "udp", llc = "llc", shm = c("shm", "unix")
 )
-# The same for what has no library itself.
+# The same mapping for layers without a library.
 SOCKET_BELOW <- list(raw = "icmp", tcp = "raw", udp = "raw", llc = "raw")
-# From the lowest layer up.
+# Layers, the lowest first.
 LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "shm", "llc", "tcp")
 
-#' Start-up and bandwidth of every layer of a site, and what each adds to the one below.
+#' Start-up and bandwidth of every layer of a site, with the time that it adds to the layer below.
 #'
-#' Start-up is the time of the least message above 0 B; bandwidths are largest and at the largest
-#' size. A layer is held against the one below at the least and at the largest size that both
-#' have, on the same site, emulated network, placement and number of ranks.
+#' Start-up is the time of the smallest message above 0 B. Bandwidths are given as the largest
+#' value and at the largest size. A layer is compared with the layer below at the smallest and at
+#' the largest common size, on the same site, emulated network, placement and number of ranks.
 #'
 #' @param summary what [summarise_launches()] returned; its ping-pongs between 2 ranks count.
 #' @return data.table, a row a configuration, the lowest layer first: `site`, `simulated`,
@@ -36,7 +36,7 @@ compare_layers <- function(summary) {
   used <- summary[
     operation == "pingpong" & ranks == 2L & bytes > 0 & !is.na(median_s) & !nzchar(settings)
   ]
-  # Packing is a configuration of its own.
+  # Packed messages are a configuration of their own.
   used <- used[plain_message(used[, !intersect("option_packing", names(used)), with = FALSE])]
   if (!nrow(used)) await("ping-pongs between 2 ranks")
   cells <- used[, list(times = list(median_s)), keyby = c(where, what, "bytes")]
@@ -69,7 +69,7 @@ layer_row <- function(cells) {
   ))
 }
 
-# Ratios of times and of bandwidths at the sizes that both have.
+# Ratios of times and of bandwidths at the common sizes.
 layer_overhead <- function(cells, under) {
   common <- intersect(cells$bytes, under$bytes)
   none <- list(
@@ -83,7 +83,7 @@ layer_overhead <- function(cells, under) {
   at <- function(table, size) table$times[[match(size, table$bytes)]]
   ends <- range(common)
   start <- ratio_interval(at(cells, ends[[1L]]), at(under, ends[[1L]]))
-  # Bandwidths are the other way round.
+  # The ratio of bandwidths is the inverse ratio of times.
   large <- ratio_interval(at(under, ends[[2L]]), at(cells, ends[[2L]]))
   list(
     startup_ratio = start$ratio, startup_ratio_low = start$low,
@@ -139,8 +139,8 @@ exhibit_layers_table <- function(exhibit) {
   ), layers$n))
 }
 
-#' Print the layers of a site: start-up, bandwidth, overheads, and which broadcast each library
-#' shows.
+#' Print the layers of a site: start-up, bandwidth, overheads, and the broadcast algorithm that
+#' each library appears to use.
 #'
 #' @param results_dir as for [read_results()].
 #' @param site its name.
@@ -169,13 +169,13 @@ print_layers <- function(results_dir, site, session = NULL) {
   invisible(list(layers = layers, broadcasts = broadcasts))
 }
 
-# Models of scaling, each way of a library apart.
+# Scaling models of broadcasts, for each way of sending of a library.
 layer_broadcasts <- function(summary) {
   sent <- summary[operation == "bcast"]
   if (!nrow(sent[ranks > 2L])) {
     return(NULL)
   }
-  # A time from another start line is another quantity.
+  # A time from a different start line is a different quantity.
   start <- if ("option_start" %in% names(sent)) fcoalesce(sent$option_start, "") else ""
   sent[, settings := trimws(paste(paste0(settings, way_of_broadcast(sent)), start))]
   found <- which_broadcast(sent)

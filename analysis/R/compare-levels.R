@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Launches within sessions, and within node sets: an effect that differs from one to the next is
-# known no better than they agree, however many launches each of them has.
+# Compares launches within sessions, and within node sets. If an effect differs among sessions, its
+# uncertainty cannot be smaller than their disagreement, however many launches each session has.
 
-#' The ratio of two sides over sessions: launches within sessions, sessions from a population.
+#' The ratio of two configurations over sessions, as a random-effects model.
 #'
-#' Each session gives the mean log ratio of the blocks that both sides have (of its sides, where
-#' there are none) and its standard error. The effect of a session is normal about the common one;
-#' the spread between sessions is the moment estimate of DerSimonian and Laird (1986), the interval
-#' of the common effect that of Hartung and Knapp (2001), with Student's t of one degree less than
-#' there are sessions: two sessions say little, and the interval says so.
+#' Each session gives a mean log ratio over its common blocks and its standard error. Without
+#' common blocks, the two groups of launches are used. The effects of sessions are normally
+#' distributed around a common effect. The spread between sessions is the moment estimate of
+#' DerSimonian and Laird (1986). The interval of the common effect is that of Hartung and Knapp
+#' (2001): Student's t with one degree of freedom less than there are sessions. With two sessions
+#' it is wide.
 #'
-#' @param a,b data.tables with `unit`, `block` and `median_s` (s) of the two sides.
-#' @param level of the interval.
+#' @param a,b data.tables of the two configurations with `unit`, `block` and `median_s` (s).
+#' @param level level of the interval.
 #' @param unit `session`, or `node_set`: the nodes that an allocation gave (`node_set_of()`).
-#' @return list: `sessions` (those with two launches a side or more), `ratio`, `low`, `high`,
-#'   `error` (standard error of the log ratio), `df`, `spread` (standard deviation between
-#'   sessions, relative), `between` (its variance, of log ratios); `NA` for one session.
+#' @return list: `sessions` (sessions with at least two launches of each configuration); `ratio`,
+#'   `low`, `high`; `error` (standard error of the log ratio); `df`; `spread` (standard deviation
+#'   between sessions, relative); `between` (its variance, of log ratios). `NA` for one session.
 #' @keywords internal
 ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   out <- ratio_of_one_session()
@@ -33,7 +34,7 @@ ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   between <- max(0, (q - (k - 1)) / (sum(weight) - sum(weight^2) / sum(weight)))
   weight <- 1 / (effects$error^2 + between)
   common <- stats::weighted.mean(effects$effect, weight)
-  # Never narrower than if the sessions agreed by luck.
+  # Sessions that agree by chance do not make the interval narrower.
   scale <- max(1, sum(weight * (effects$effect - common)^2) / (k - 1))
   out$error <- sqrt(scale / sum(weight))
   out$df <- k - 1
@@ -46,7 +47,7 @@ ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   out
 }
 
-#' The set of nodes of launches, whatever the order of their ranks on them: `a|b|a` is "a b".
+#' The set of nodes of launches, without the order of their ranks: `a|b|a` is "a b".
 #' @noRd
 node_set_of <- function(observed_hosts) {
   known <- unique(observed_hosts)
@@ -57,7 +58,7 @@ node_set_of <- function(observed_hosts) {
   sets[match(observed_hosts, known)]
 }
 
-# One session says nothing of another.
+# The result for one session, which shows nothing about other sessions.
 ratio_of_one_session <- function() {
   list(
     sessions = 0L, ratio = NA_real_, low = NA_real_, high = NA_real_, error = NA_real_,
@@ -68,7 +69,7 @@ ratio_of_one_session <- function() {
 log_ratio_within <- function(a, b) {
   common <- intersect(a$block, b$block)
   if (length(common)) {
-    # A column of the caller's table may have any name.
+    # Columns are taken with `$`, because a column of the caller's table may have any name.
     of <- function(table) {
       as.vector(tapply(log(table$median_s), table$block, mean)[as.character(common)])
     }
