@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which configurations are compared with which, and which may not be.
+# Finds the pairs of configurations to compare, and the pairs that must not be compared.
 
-#' Pairs between which more differs than what is compared.
+#' Pairs that differ in more than the compared property.
 #'
 #' @inheritParams compare_configurations
 #' @return data.table, a row a pair: strata, `a`, `b`, `why` (how they differ), and `compared`:
-#'   `FALSE` where that refuses the comparison; `TRUE` where it is only to be told beside it, as
-#'   with the addresses of buffers that a program chose itself. No row where nothing else differs.
+#'   `FALSE` if the difference prevents the comparison, `TRUE` if it is only reported beside it. An
+#'   example of the latter are the addresses of buffers that a program chose itself. Pairs without
+#'   a further difference have no row.
 #' @keywords internal
 differing_pairs <- function(summary, by = "mpi", ignoring = character(), allowing = character(),
                             also = character()) {
@@ -16,7 +17,7 @@ differing_pairs <- function(summary, by = "mpi", ignoring = character(), allowin
   ))
 }
 
-#' Of the pairs that [pairs_of()] found those that [differing_pairs()] names.
+#' The pairs from [pairs_of()] that [differing_pairs()] reports.
 #' @noRd
 pairs_that_differ <- function(pairs) {
   refused <- lengths(pairs$why) > 0L
@@ -33,28 +34,28 @@ pairs_that_differ <- function(pairs) {
 #' Pairs that are not compared.
 #'
 #' @param ... as for [differing_pairs()].
-#' @return those rows of [differing_pairs()] that are not `compared`.
+#' @return the rows of [differing_pairs()] that are not `compared`.
 #' @keywords internal
 refused_pairs <- function(...) {
   found <- differing_pairs(...)
   found[!found$compared]
 }
 
-#' What is the same on both sides of a comparison: all that makes a configuration, and what `also`
-#' is to be held apart, but for what is compared and what follows from it.
+#' The columns that are equal within a pair: all columns of a configuration and the columns `also`,
+#' except the compared column and the columns that follow from it.
 #' @noRd
 strata_of <- function(summary, by, ignoring, also) {
   setdiff(c(configuration_columns(summary), also), c(by, ignoring))
 }
 
-# The columns that tell questions apart.
+# The columns that define a question.
 QUESTION <- c("site", "simulated", "operation", "transport", "placement")
 
-#' The pairs of sides that share a stratum.
-#' @return list: `strata` (a row each), `question` (the number of each stratum's),
-#'   `sides` (launches of each side, as lists of columns),
-#'   `pairs` (`stratum`, `a`, `b`, and the numbers of their sides, `left` and `right`), `why` (of
-#'   each pair, why it may not be compared; empty: it may), `told` (how else its sides differ).
+#' The pairs of configurations that share a stratum.
+#' @return list: `strata` (a row each), `question` (the number of the question of each stratum);
+#'   `sides` (launches of each configuration, as lists of columns); `pairs` (`stratum`, `a`, `b`,
+#'   and the numbers of the two configurations, `left` and `right`); `why` (for each pair, why it
+#'   may not be compared; empty if it may); `told` (further differences of each pair).
 #' @noRd
 pairs_of <- function(summary, strata, by, ignoring = character(), allowing = character()) {
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
@@ -90,7 +91,7 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     sides[[i]] <- lapply(columns, `[`, at)
   }
   side <- rep.int(seq_len(nrow(first)), first$n)
-  # A launch says the same at all its sizes.
+  # The facts of a launch are the same at all its sizes.
   once <- if (is.null(used$key)) {
     seq_along(side)
   } else {
@@ -105,7 +106,7 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
       how(facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]]))
     })
   }
-  # What a reader asks as one question: errors are controlled within it.
+  # The question of a stratum: errors are controlled within it.
   parts <- setdiff(configuration_columns(summary), QUESTION)
   question <- setdiff(strata, parts)
   list(
@@ -115,8 +116,8 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
   )
 }
 
-# Which rows are of tests that have several levels: of others there is nothing to compare. One row
-# stays always.
+# Whether each row belongs to a test with several levels; other tests give no comparison. At least
+# one row is always kept.
 has_several <- function(level, test, apart) {
   if (!apart) {
     return(rep(TRUE, length(level)))
@@ -127,8 +128,8 @@ has_several <- function(level, test, apart) {
   several
 }
 
-#' The same pairs by another time of the launches ([by_time()]), where they have it. Tails need
-#' `LEAST_OF_TAIL` samples of each launch.
+#' The same pairs with another time of the launches ([by_time()]), for launches that have it. Tail
+#' percentiles need `LEAST_OF_TAIL` samples of each launch.
 #' @noRd
 pairs_by_time <- function(pairs, time) {
   others <- setdiff(LAUNCH_TIMES, "median_s")

@@ -1,34 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which comparison groups of a session are known well enough: the rule by which a study stops by
-# itself.
+# Decides which comparison groups of a session are known precisely enough. By this rule a study
+# stops by itself.
 
 #' Comparison groups of a session, and how wide the intervals of their effects are.
 #'
-#' A group are the cells of one test, transport and placement: what is compared is in it, and it
-#' is measured on as a whole, so that every block holds all sides. The width of a group is half
-#' the 95 % interval of the ratio of the pair of cells, operation and size where it is
-#' greatest, of those pairs that differ in one of MPI, settings and parameters
-#' ([compare_configurations()] takes the same interval); of a group with one cell, half the
-#' interval of the median, relative to it. It rests on the launches' own summaries, so that it is
-#' quick enough to be asked after every block.
+#' A group consists of the cells of one test, transport and placement. It contains everything that
+#' is compared and is continued as one unit, so that every block holds all configurations. The
+#' width of a group is half the 95 % interval of a ratio ([compare_configurations()] takes the same
+#' interval). The ratio is the widest among the operations, sizes and pairs of cells that differ in
+#' one of MPI, settings and parameters. For a group with one cell, the width is half the interval
+#' of the median, relative to the median. It is computed from the launches' own summaries, which is
+#' quick enough to do after every block.
 #'
-#' Stopping by width, and never by a p, favours no side. What stops early is what looks narrower
-#' than it is: a group counts as narrow only when it is so with its last block and without it,
-#' with which intervals hold their level under stopping within 2 points (shown by the tests).
+#' Stopping by width, and never by a p, favours no configuration. Groups that stop early look
+#' narrower than they are on average. So a group counts as narrow only if it is narrow both with
+#' and without its last block. With this rule, intervals under stopping hold their level within 2
+#' points (shown by the tests).
 #'
-#' Without a width, a group is to go on while a question of it, which is one operation, has a
-#' comparison that is not settled. The study looks after every block, so a comparison counts as
-#' settled here only at a level of 0.5 %, and is judged at 5 % when the study has ended: the looks
-#' together add less than one point to the false discoveries (Peto et al. 1976; shown by
-#' `make bench PART=answers`).
+#' Without `until`, a group continues while one of its questions (one operation each) has an open
+#' comparison. The study looks after every block. So a comparison counts as settled here only at a
+#' level of 0.5 %, and is judged at 5 % at the end of the study. All looks together add less than
+#' one point to the false discoveries (Peto et al. 1976; shown by `make bench PART=answers`).
 #'
 #' @param session_dir `results/SITE/SESSION`.
-#' @param until width that is asked for, relative (0.03 is 3 %); `NA`: until questions are settled.
-#' @return data.table, one row a group, widest first: `group`, `cells` (names of those that work,
-#'   or may yet, by commas),
-#'   `blocks` (with a usable launch), `width` (`NA`: too few blocks for an interval), `at` (pair,
-#'   operation and size, in words), `wide` (flag), `more` (blocks that would likely do: the width
-#'   falls with the root of their number).
+#' @param until requested width, relative (0.03 is 3 %); `NA`: until questions are settled.
+#' @return data.table, one row a group, widest first: `group`; `cells` (names of the cells that
+#'   work, or may yet, separated by commas); `blocks` (with a usable launch); `width` (`NA`: too
+#'   few blocks for an interval); `at` (pair, operation and size, in words); `wide` (flag); `more`
+#'   (blocks that would likely suffice: the width falls with the square root of their number).
 #' @keywords internal
 wide_groups <- function(session_dir, until) {
   times <- read_medians(session_dir)
@@ -39,7 +38,7 @@ wide_groups <- function(session_dir, until) {
     cells <- unique(part[, c("group", "cell", "mpi", "settings", "parameters")])
     usable <- part[!is.na(median_s)]
     tried <- table(part$cell)
-    # A cell that never works is given up, and keeps no other from being known.
+    # A cell that never works is given up, so that it does not keep the group open.
     works <- cells$cell %in% usable$cell
     cells <- cells[works | tried[cells$cell] < MIN_LAUNCHES]
     if (!nrow(cells)) {
@@ -66,7 +65,7 @@ wide_groups <- function(session_dir, until) {
   groups[order(-width, group, na.last = FALSE)]
 }
 
-# With fewer blocks a width is too uncertain to stop by.
+# With fewer blocks a width is too uncertain to stop the study.
 STOP_FROM <- 6L
 
 wide_groups_of_none <- function() {
@@ -76,10 +75,10 @@ wide_groups_of_none <- function() {
   )
 }
 
-# Level at which a comparison counts as settled while a study goes on.
+# Level at which a comparison counts as settled while a study continues.
 LOOK_ALPHA <- 0.005
 
-# What of a group is not settled: `wide` while anything is, and `more` blocks that would settle it.
+# The open comparisons of a group: `wide` if there are any, `more` blocks until one would settle.
 open_of <- function(times, cells) {
   open <- times[, questions_open(.SD, cells), by = "operation"]
   least <- min(c(open$more, Inf))
@@ -90,7 +89,7 @@ open_of <- function(times, cells) {
   )
 }
 
-# The open comparisons of one operation: a row each pair, with what would settle it.
+# The open comparisons of one operation: a row each pair, with the blocks that would settle it.
 questions_open <- function(times, cells) {
   pairs <- pairs_of_cells(cells)
   curves <- lapply(pairs, function(pair) differences_of_pair(times, cells$cell[pair]))
@@ -116,7 +115,7 @@ questions_open <- function(times, cells) {
   }))
 }
 
-# The widest of a group, with all blocks (`width`) and without the last one (`before`).
+# The widest interval of a group, with all blocks (`width`) and without the last block (`before`).
 widths_of <- function(times, cells) {
   none <- list(width = NA_real_, at = "", before = NA_real_)
   if (!nrow(cells)) {
@@ -143,7 +142,7 @@ pairs_of_cells <- function(cells) {
   stats::setNames(pairs, vapply(pairs, \(p) paste(cells$cell[p], collapse = " / "), ""))
 }
 
-# Log ratios of a pair, a row a block in their order, a column a size; `NULL` without a common one.
+# Log ratios of a pair, a row a block in order, a column a size; `NULL` without a common size.
 differences_of_pair <- function(times, pair) {
   sides <- lapply(pair, function(one) times[times$cell == one])
   sizes <- sort(intersect(sides[[1L]]$bytes, sides[[2L]]$bytes))
@@ -196,8 +195,8 @@ width_alone <- function(times) {
   ), by = "bytes"][, !"bytes"]
 }
 
-#' The summaries in the launch descriptions of a session; of launches that are not usable one row
-#' without a time.
+#' Read the summaries in the launch descriptions of a session. A launch that is not usable has one
+#' row without a time.
 #' @noRd
 read_medians <- function(session_dir) {
   files <- sort(list.files(session_dir, "[.][0-9]+[.]json$", full.names = TRUE), method = "radix")
@@ -234,7 +233,7 @@ read_medians <- function(session_dir) {
   if (nrow(out)) out[is.na(median_s) | median_s > 0] else out
 }
 
-#' Print [wide_groups()] for the harness: a line a group, fields apart by tabs.
+#' Print [wide_groups()] for the harness: one line for each group, fields separated by tabs.
 #'
 #' @inheritParams wide_groups
 #' @return the table, invisibly.

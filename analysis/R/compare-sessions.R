@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sessions and node sets as levels of a comparison: what a verdict rests on.
+# Sessions and node sets as levels of a comparison: the data that a verdict is based on.
 
-#' What of the sessions and nodes a verdict rests on.
+#' The numbers of sessions and node sets of a comparison, and the ratios over them.
 #' @noRd
 sessions_of <- function(a, b, sizes, blocks) {
   count <- length(sizes)

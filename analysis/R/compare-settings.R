@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What settings change: each MPI against itself, with one setting and with another.
+# Compares each MPI with itself under different settings.
 
 #' Compare the settings of each configuration.
 #'
-#' A library may read a variable and ignore it. Where the launches of a level show no effect of a
-#' variable and the times show no difference either, the two levels may be one configuration: they
-#' have the verdict `no effect`, and `note` says of what.
+#' A library may read a variable and ignore it. If neither the launches nor the times show an
+#' effect of a variable, the two levels may be one configuration. Then the verdict is `no effect`,
+#' and `note` names the variable.
 #'
-#' @param summary what [summarise_launches()] returned; what differs in `settings` alone is
-#'   compared, no setting at all as `"defaults"`.
+#' @param summary what [summarise_launches()] returned. Configurations that differ only in
+#'   `settings` are compared; no setting at all is the level `"defaults"`.
 #' @inheritParams compare_configurations
 #' @return as [compare_configurations()], `by = "settings"`.
 #' @export

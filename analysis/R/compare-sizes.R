@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One pair -> its curve: effect, interval and test of every size that both sides have.
+# Makes the curve of a pair: effect, interval and test at every size that both configurations have.
 
-#' Compare the two sides of pairs at every size that both have: the curve of each pair.
+#' Compare the two configurations of each pair at every common size: the curve of the pair.
 #'
-#' Those of paired blocks are tested together ([test_curves()]).
+#' Curves of paired blocks are tested together ([test_curves()]).
 #'
-#' @param pairs list of pairs, of each a list of two sides: columns of their launches.
+#' @param pairs list of pairs, each a list of two configurations: columns of their launches.
 #' @return list of lists of columns, a row a size; `NULL` without a common size.
 #' @noRd
 compare_sides <- function(pairs) {
@@ -30,7 +30,7 @@ compare_sides <- function(pairs) {
 
 OVER_SESSIONS <- "Welch's test over sessions"
 
-#' What is held against what of a pair, and how; [add_rows()] says the rest of it but the curve.
+#' The data and the method for the comparison of one pair. [add_rows()] adds all but the curve.
 #' @noRd
 describe_pair <- function(a, b) {
   sizes <- sort(intersect(a$bytes, b$bytes))
@@ -64,8 +64,8 @@ describe_pair <- function(a, b) {
   )
 }
 
-#' Logarithms of the times of a side: a row a block, a column a size. Of several launches of a
-#' block the mean.
+#' Logarithms of the times of one configuration: a row a block, a column a size. Several launches
+#' of a block are averaged.
 #' @noRd
 log_times <- function(side, sizes) {
   column <- match(side$bytes, sizes)
@@ -84,7 +84,7 @@ log_times <- function(side, sizes) {
   out
 }
 
-# Launches that have every size: what is exchanged between sides is the whole launch.
+# Launches that have every size, because unpaired tests compare complete launches.
 whole_launches <- function(side) side[!rowSums(is.na(side)), , drop = FALSE]
 
 WELCH_COLUMNS <- c(
@@ -92,10 +92,10 @@ WELCH_COLUMNS <- c(
   "welch_t", "welch_df", "welch_p"
 )
 
-#' The `rows` of pairs, and how many launches each has `left_out`. Pairs with as many launches are
-#' described together, side by side in one matrix.
+#' Add the `rows` of pairs, and the number of `left_out` launches of each pair. Pairs with the same
+#' numbers of launches share one matrix and are described together.
 #'
-#' @param found what [describe_pair()] returned of each.
+#' @param found what [describe_pair()] returned for each pair.
 #' @noRd
 add_rows <- function(found) {
   known <- which(lengths(found) > 0L)
@@ -114,7 +114,7 @@ add_rows <- function(found) {
   found
 }
 
-#' What is said of two sides size by size, each for itself.
+#' Descriptive statistics of two configurations, separately for each size.
 #' @noRd
 describe_sides <- function(logs_a, logs_b) {
   a <- exp(logs_a)
@@ -132,9 +132,9 @@ describe_sides <- function(logs_a, logs_b) {
   )
 }
 
-#' Effects and tests of the sizes with enough launches, `NA` for the others.
+#' Effects and tests of the sizes with enough launches; `NA` for other sizes.
 #'
-#' @param found what [describe_pair()] returned of each pair.
+#' @param found what [describe_pair()] returned for each pair.
 #' @noRd
 curves_of <- function(found) {
   logs <- lapply(found, function(one) {
@@ -174,10 +174,11 @@ curves_of <- function(found) {
   })
 }
 
-# Sessions a side from which on sides that share none can be called different.
+# Sessions of each configuration that are needed to call configurations without a common session
+# different.
 MIN_SESSIONS <- 3L
 
-#' Mean log times of the sessions of a side: a row a session, a column a size.
+#' Mean log times of the sessions of a configuration: a row a session, a column a size.
 #' @noRd
 session_means <- function(side, sizes) {
   means <- as.data.table(pick(side[c("bytes", "session", "median_s")], side$bytes %in% sizes))

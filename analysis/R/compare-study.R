@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One pass over a folder of results: everything that figures, tables and the report show.
+# Computes everything that figures, tables and the report show, in one pass over a results folder.
 
-#' Read, summarise and compare; prints progress.
+#' Read, summarise and compare results; prints progress.
 #'
 #' @param results_dir as for [read_results()].
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta margin of equivalence.
-#' @param brief whether the account of sessions and forecasts are left out: figures show neither.
-#' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
-#'   sessions, see [choose_sessions()]), `whole` (summaries of all launches, with the columns
-#'   `COMPARED` of these), `summary` (of those used, with the columns of `narrow()`), `medians`,
-#'   `comparison` and its `pairs` ([pairs_of()]), `differing` ([differing_pairs()]), `drift`,
-#'   `serial` ([serial_of_sessions()]), the
-#'   settings, and `merits` ([with_merits()]).
+#' @param brief whether to leave out the account of sessions and the forecasts, which figures do
+#'   not show.
+#' @return list: `results` (what [read_results()] returned), `launches` (all); `account` (of the
+#'   sessions, see [choose_sessions()]); `whole` (summaries of all launches, with the columns
+#'   `COMPARED` of the launches); `summary` (of the used launches, with the columns of `narrow()`),
+#'   `medians`; `comparison` and its `pairs` ([pairs_of()]), `differing` ([differing_pairs()]);
+#'   `drift`, `serial` ([serial_of_sessions()]), the settings, and `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03, brief = FALSE) {
   message("reading ", results_dir)
@@ -52,13 +52,13 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03, brief = F
   ))
 }
 
-# Those columns of launches that comparisons, and the choice of sessions, look at.
+# Columns of launches that comparisons and the choice of sessions need.
 COMPARED <- unique(c(
   LAUNCH_FACTORS, names(HELD_FIXED), LAYOUT_NAME, "library", "allocation", "allocation_nodes",
   "key", "id", "session", "launch", "status", "no_effect", names(STATE)
 ))
 
-#' Those columns of launch summaries that comparisons look at.
+#' Select the columns of launch summaries that comparisons need.
 #' @noRd
 narrow <- function(summary) {
   columns <- c(
@@ -67,10 +67,10 @@ narrow <- function(summary) {
   summary[, intersect(unique(columns), names(summary)), with = FALSE]
 }
 
-#' All that a report shows: what [compare_results()] returns, further comparisons, and the account
-#' of the launches.
+#' Everything that a report shows: the result of [compare_results()], further comparisons, and the
+#' account of the launches.
 #'
-#' @param advice whether what to set is wanted too, as `advice` ([advise()]).
+#' @param advice whether to include recommended settings as `advice` ([advise()]).
 #' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `by_time` (the
 #'   same comparison by the other `LAUNCH_TIMES`, by name), `settings` ([compare_settings()]),
 #'   `agreement`, `flags`, `missing`, `sessions`, `audit`.
@@ -93,7 +93,7 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   message("comparing other times of the launches, settings and tools")
   pairs <- study$pairs
   study$pairs <- NULL
-  # What takes long, in processes of their own, the longest first.
+  # Slow tasks run in processes of their own, the longest first.
   times <- setdiff(names(LAUNCH_TIMES), "median")
   by_time <- lapply(stats::setNames(nm = times), function(time) {
     function() timed_only(compare_pairs(pairs_by_time(pairs, time), study$delta, forecast = FALSE))
@@ -117,7 +117,7 @@ of_sessions <- function(table, sessions) {
   if (NROW(table)) table[sessions, on = c("site", "session"), nomatch = NULL] else table
 }
 
-#' The account of sessions with those of whose launches none left a summary.
+#' Complete the account with the sessions whose launches left no summary.
 #' @noRd
 account_with <- function(account, launches) {
   lost <- launches[, list(launches = .N), keyby = c("site", "test", "session")][
@@ -126,7 +126,7 @@ account_with <- function(account, launches) {
   ]
   lost[, c("status", "used", "why") := list("unusable", 0L, "no usable launch")]
   out <- rbind(account, lost, use.names = TRUE)
-  # Those too that failed.
+  # Count failed launches, too.
   all <- launches[, list(launches = .N), by = c("site", "test", "session")]
   out[all, launches := i.launches, on = c("site", "test", "session")]
   on <- launches[, list(machine = machine_in_words(.SD)), by = c("site", "test", "session")]
@@ -135,7 +135,7 @@ account_with <- function(account, launches) {
   out[]
 }
 
-#' What launches ran on: models of CPU, each with the machines of it that are told apart.
+#' The CPU models that launches ran on, each with the identifiers of its machines.
 #' @noRd
 machine_in_words <- function(launches) {
   cpu <- launches$cpu_model
@@ -144,7 +144,7 @@ machine_in_words <- function(launches) {
   toString(distinct(words[nzchar(words)]))
 }
 
-# Each IMB operation against ours of the same pattern, of sessions that have both.
+# Compares each IMB operation with cotejo's operation of the same pattern, in common sessions.
 compare_tools <- function(whole, session, ...) {
   tool <- c("operation", "experiment", "test", "parameters", "factors", "mpi", "settings")
   rbindlist(lapply(c("pingpong", "pingping"), function(ours) {

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verdicts of all pairs -> tiers: the configurations of a question as a partial order.
+# Turns the verdicts of all pairs into tiers: a partial order of the configurations of a question.
 
 #' Configurations in tiers, at each size of each stratum.
 #'
-#' The verdicts order the configurations: one is ahead of another where it is faster and the
-#' difference is not negligible. The first tier holds the configurations that none is ahead of; the
-#' second tier holds those that only members of the first are ahead of, and so on. Configurations
-#' of one tier are not ordered: they are within a bound of each other, or not settled.
-#' There is no further correction: the verdicts hold at the false discovery rate of their question
-#' ([compare_configurations()]), so that other questions take no tier away.
+#' The verdicts order the configurations. A configuration is ahead of another when it is faster and
+#' the difference is not negligible. No configuration is ahead of a member of the first tier. Only
+#' members of the first tier are ahead of members of the second tier, and so on. Configurations of
+#' one tier are not ordered: they are within a bound of each other, or not settled.
+#' There is no further correction. The verdicts hold at the false discovery rate of their question
+#' ([compare_configurations()]), so that other questions do not change the tiers.
 #'
 #' @param comparison what [compare_configurations()] returned.
 #' @return data.table, a row a stratum, size and configuration: strata, `bytes`, `configuration`,
@@ -33,7 +33,7 @@ tiers_of <- function(comparison) {
     if (!any(open)) break
     beaten <- seq_along(open) %in% lost[open[won] & open[lost]]
     taken <- open & !beaten
-    # Verdicts that run in a circle order nobody.
+    # Verdicts in a circle give no order, so that all open configurations share the tier.
     taken <- taken | open & !of %in% of[taken]
     tier[taken] <- level
     open <- open & !taken
@@ -44,16 +44,16 @@ tiers_of <- function(comparison) {
   out[]
 }
 
-# Verdicts of comparisons that no test was made of.
+# Verdicts of comparisons without a test.
 UNTESTED <- "not tested"
 
-#' Which configuration is faster than every other, at each size of each stratum.
+#' Find the configuration that is faster than every other, at each size of each stratum.
 #'
 #' @inheritParams tiers_of
 #' @return data.table, a row a stratum and size: strata, `bytes`, `winner`: the only configuration
-#'   of the first tier ([tiers_of()]). It is empty where there are several, or where one was not
-#'   tested. `candidates`: those that can be the fastest where there is no winner, separated by
-#'   commas; empty where all can.
+#'   of the first tier ([tiers_of()]). It is empty if there are several, or if one was not tested.
+#'   `candidates`: configurations that can be the fastest if there is no winner, separated by
+#'   commas; empty if all can.
 #' @export
 fastest_of <- function(comparison) {
   tiers <- tiers_of(comparison)
@@ -69,6 +69,6 @@ fastest_of <- function(comparison) {
   out[]
 }
 
-#' The columns of a comparison that tell its strata apart.
+#' The columns of a comparison that define its strata.
 #' @noRd
 strata_in <- function(comparison) names(comparison)[seq_len(match("a", names(comparison)) - 1L)]

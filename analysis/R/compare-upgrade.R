@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Whether an upgrade made anything slower: tests of non-inferiority.
+# Tests of non-inferiority: whether an upgrade made anything slower.
 
-#' Decide on an upgrade: judge each question, and the upgrade by its questions.
+#' Judge an upgrade by judging each question.
 #'
 #' A question is one operation of one library, over one transport and placement, at all sizes. Its
 #' worst slowdown is the largest upper limit (one-sided, 95 %) of the ratio of times over the
@@ -10,12 +10,12 @@
 #'
 #' @param found what [compare_folders()] returned.
 #' @param delta largest relative slowdown that is accepted.
-#' @return data.table, one row a question, the worst first: its factors, `n` (launches on the side
-#'   with fewer), `ratio` (time after / time before) and `bytes` of the size with the largest upper
-#'   limit, `low` and `worst` (its limits, one-sided), `status` (`slower`: at some size the
-#'   interval lies above `delta`; `not slower`: every upper limit is at most `delta`; else `not
-#'   settled`), `more` (launches to add to each side that would likely settle it; `NA`: sessions
-#'   are needed).
+#' @return data.table, one row a question, the worst first: its factors; `n` (the smaller number of
+#'   launches before and after); `ratio` (time after / time before) and `bytes` of the size with
+#'   the largest upper limit; `low` and `worst` (its limits, one-sided); `status` (`slower`: at
+#'   some size the interval lies above `delta`; `not slower`: every upper limit is at most `delta`;
+#'   else `not settled`); `more` (launches to add both before and after that would likely settle
+#'   it; `NA`: sessions are needed).
 #' @references Berger 1982, Technometrics 24 (intersection-union tests).
 #' @export
 judge_upgrade <- function(found, delta = 0.03) {
@@ -29,7 +29,7 @@ judge_upgrade <- function(found, delta = 0.03) {
   slower <- !by_day & rows$verdict == "slower" & rows$relevance == "relevant"
   rows[, slower := slower]
   rows[, open := worst - 1 > delta & !slower]
-  # Where the sessions differ, more launches of the same sessions settle nothing.
+  # If the sessions differ, more launches of the same sessions settle nothing.
   rows[, more := fifelse(by_day, NA_real_, fifelse(
     open, launches_to_exclude(ratio, error, pmin(n_a, n_b), delta), 0
   ))]
@@ -43,7 +43,8 @@ judge_upgrade <- function(found, delta = 0.03) {
   out[order(match(status, c("slower", "not settled", "not slower")), -worst)]
 }
 
-#' Launches to add to each side until a slowdown above `delta` is likely excluded, or shown.
+#' Launches to add both before and after until a slowdown above `delta` is likely excluded or
+#' shown.
 #' @noRd
 launches_to_exclude <- function(ratio, error, n, delta, power = 0.8) {
   wanted <- abs(log1p(delta) - log(ratio)) / (stats::qnorm(0.95) + stats::qnorm(power))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests of all pairs -> intervals and verdicts within each question, and the words beside them.
+# Turns the tests of all pairs into intervals and verdicts within each question, with their notes.
 
-#' Rows of all curves as one table, with their verdicts and words.
+#' Join the rows of all curves into one table, with their verdicts and notes.
 #' @noRd
 settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
   rows <- rbindlist(found)
@@ -26,9 +26,9 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
     is.na(low), NA_character_, at_least >= delta, "relevant", at_most <= delta, "negligible",
     rep(TRUE, .N), "open"
   )]
-  # Of sides that were never measured in one session a difference is one of the sessions.
+  # Without a common session, a difference may come from the sessions.
   rows[apart & verdict %in% DIRECTIONS, verdict := "differ"]
-  # The same level within sessions, and within node sets, as in the verdict.
+  # The intervals over sessions and over node sets have the same level as the verdict.
   for (level in c("session", "nodes")) {
     columns <- paste0(level, c("_ratio", "_error", "_df"))
     over <- lapply(columns, function(name) rows[[name]])
@@ -64,15 +64,15 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
   cbind(pairs$strata[of$stratum], of[, c("a", "b")], rows)
 }
 
-# Verdicts that name a direction, said of the first of a pair.
+# Verdicts with a direction, which describe the first configuration of a pair.
 DIRECTIONS <- c("faster", "slower")
-# Verdicts that leave nothing to measure.
+# Verdicts that need no further measurements.
 SETTLED <- c(DIRECTIONS, "within")
 
 # The bound up to which a comparison counts as settled.
 most_within <- function(delta) max(delta, WITHIN_MOST)
 
-#' The verdict that an interval gives, said of the first of a pair.
+#' The verdict that an interval gives for the first configuration of a pair.
 #' @noRd
 judge <- function(low, high, delta) {
   fcase(
@@ -84,7 +84,7 @@ judge <- function(low, high, delta) {
   )
 }
 
-#' For which sessions and node sets a verdict holds, in words.
+#' The sessions and node sets for which a verdict holds, in words.
 #'
 #' @param repeated,again whether the interval of launches within sessions, and that of launches
 #'   within node sets, gives the same verdict.
@@ -116,7 +116,7 @@ note_on <- function(n_a, n_b, left_out) {
   )
 }
 
-#' Verdicts of a comparison in words, said of the first of a pair.
+#' Verdicts of a comparison in words, for the first configuration of a pair.
 #' @noRd
 say_verdict <- function(rows) {
   fcase(
@@ -129,7 +129,7 @@ say_verdict <- function(rows) {
   )
 }
 
-# A relative bound for readers: small ones as percent, large ones as a factor.
+# A relative bound for readers: small bounds as percent, large bounds as a factor.
 say_percent <- function(bound) {
   fifelse(
     bound >= 1, sprintf("a factor of %s", format_digits(1 + bound)),
@@ -137,9 +137,9 @@ say_percent <- function(bound) {
   )
 }
 
-#' Verdicts of the same comparisons by two times of the launches.
+#' Verdicts of the same comparisons for two times of the launches.
 #'
-#' @param first,second what [compare_configurations()] returned of one study.
+#' @param first,second what [compare_configurations()] returned for one study.
 #' @return data.table, one row a comparison that is in both: strata, `bytes`, `a`, `b`, `first`,
 #'   `second` (verdicts), `open` (not settled by the first), `settled` (and settled by the second),
 #'   `turned` (faster by one, slower by the other). No row when either is empty.

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The figures: tidy tables in, plots out. Each carries its data as the attribute `data`.
+# Makes the figures: takes tidy tables and returns plots, with their data as the attribute `data`.
 
-#' The panel of each row: what was measured and where, in words.
+#' The panel of each row: the measured quantity and its place, in words.
 #'
-#' The test is named only where nothing else tells its rows from those of another.
+#' The test is named only if no other property distinguishes its rows from those of another test.
 #' @noRd
 panel_of <- function(table) {
   many <- function(column) uniqueN(table[[column]]) > 1L
-  # All that makes a configuration: no line may lead through two of them.
+  # All properties of a configuration: a line must not connect two configurations.
   strata <- intersect(names(table), c(
     "site", "simulated", "scale", "test", "placement", "hosts", "ranks", "settings", "parameters"
   ))
@@ -41,10 +41,10 @@ shown_levels <- function(table, by) {
   factor(title_of(table[[by]]), known)
 }
 
-# Labels of emulated and simulated machines that a caption names.
+# Largest number of emulated and simulated machines that a caption names.
 MOST_LABELS <- 4L
 
-#' The caption: what is shown, with how many launches, and what was simulated.
+#' The caption: the shown quantities, the number of launches, and the simulated machines.
 #' @noRd
 caption_of <- function(shown, n, simulated) {
   range <- paste(unique(range(n)), collapse = " to ")
@@ -53,7 +53,7 @@ caption_of <- function(shown, n, simulated) {
   text <- sprintf(
     "%s n\u00a0=\u00a0%s %s.", shown, range, if (range == "1") "launch" else "launches"
   )
-  # The panels of a figure of many machines name them.
+  # In a figure of many machines, the panels name them.
   warning <- if (length(labels) > MOST_LABELS) {
     sprintf(
       "NOT REAL HARDWARE: %d emulated or simulated machines, see the panels.", length(labels)
@@ -64,7 +64,7 @@ caption_of <- function(shown, n, simulated) {
   paste(c(text, warning), collapse = "\n")
 }
 
-# So few launches have no interval, and the caption does not promise one.
+# With too few launches there are no intervals, so that the caption must not mention any.
 without_intervals <- function(text) {
   text <- sub(",? with its 95 % interval( over launches)?", "", text)
   text <- gsub("(Bars|Thick lines): (its )?95 % interval[^.]*[.] ?", "", text)
@@ -73,7 +73,7 @@ without_intervals <- function(text) {
 
 #' Medians, their intervals and the ranges of launches over message size, log-log.
 #'
-#' @param value,low,high columns of the tables; `factor` takes them to the `unit` of the axis.
+#' @param value,low,high columns of the tables; multiplied by `factor` they have the axis `unit`.
 #' @noRd
 plot_by_size <- function(points, medians, by, value, low, high, unit, factor, title, what,
                          best = "lowest") {
@@ -101,11 +101,11 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
   with_data(plot, data)
 }
 
-#' A title that says what is shown and what was found.
+#' A title with the shown quantity and the finding.
 #' @noRd
 with_finding <- function(title, finding) paste(c(title, finding), collapse = ": ")
 
-#' What was measured and where, for a subtitle.
+#' The measured operations, transports and sites, for a subtitle.
 #' @noRd
 where_measured <- function(table) {
   some <- function(values, what) {
@@ -121,10 +121,10 @@ where_measured <- function(table) {
   sentence_case(toString(parts[nzchar(parts)]))
 }
 
-#' Which level has the lowest (or highest) median most often: a finding for a title. `NULL` where
-#' nothing stands beside one another.
+#' The level that has the lowest (or highest) median most often: a finding for a title. `NULL` if
+#' no place has several levels.
 #'
-#' @param medians with `panel`, `level`, `x` (or another column of places) and `y`.
+#' @param medians table with `panel`, `level`, `x` (or another column of places) and `y`.
 #' @noRd
 leader_of_curves <- function(medians, best = "lowest", x = "bytes") {
   sign <- if (best == "lowest") 1 else -1
@@ -142,15 +142,15 @@ leader_of_curves <- function(medians, best = "lowest", x = "bytes") {
 #'
 #' @param points launches: table with `x`, `y`, `level`, `panel`; may have no rows.
 #' @param medians the same with `y_low` and `y_high`.
-#' @param scales of the panels: `free_y` gives each its own.
-#' @param columns of panels.
-#' @param most times the largest median of a panel at which intervals and ranges are cut.
-#' @param lines whether lines lead from point to point; a line needs two.
+#' @param scales scales of the panels: `free_y` gives each panel its own.
+#' @param columns number of columns of panels.
+#' @param most multiple of the largest median of a panel at which intervals and ranges are cut.
+#' @param lines whether lines connect the points; a line needs two.
 #' @return a ggplot without axes' scales.
 #' @noRd
 draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE,
                         most = Inf) {
-  # One line for all launches of a point: hundreds of figures with a mark for each launch would be
+  # One line for all launches of a point. Hundreds of figures with a mark for each launch would be
   # slow to draw and to open.
   ranges <- points[, c("panel", "level", "x", "y")]
   ranges[, c("y_low", "y_high") := list(y, y)]
@@ -163,7 +163,7 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
     ranges <- cut_at(ranges, tops)
     medians <- cut_at(medians, tops)
   }
-  # A line needs two points, and leads through one configuration: one point at each place.
+  # A line needs two points and one configuration, which has one point at each place.
   several <- medians[, list(count = .N, places = uniqueN(x)), by = c("panel", "level")]
   several <- several[lines & count > 1L & count == places]
   joined <- copy(medians)[several, on = c("panel", "level"), nomatch = NULL]
@@ -193,7 +193,7 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
     theme_cotejo()
 }
 
-# Lines that end above the top of their panel end there.
+# Cuts intervals and ranges at the top of their panel.
 cut_at <- function(table, tops) {
   if (!"y_high" %in% names(table)) {
     return(table)
@@ -202,11 +202,11 @@ cut_at <- function(table, tops) {
   copy(table)[, `:=`(y_low = pmin(y_low, top), y_high = pmin(y_high, top))]
 }
 
-# Two panels beside one another can be read best; more than six would not fit a page.
+# Two columns of panels are the most readable; with more than six panels, three columns fit a page.
 columns_of_panels <- function(count) if (count < 3L) count else if (count > 6L) 3L else 2L
 
-#' Numbers of the parts of a line. No line leads over a gap of more than two and a half times the
-#' usual step: nothing was measured there.
+#' Numbers of the parts of a line. A line is interrupted at a gap of more than two and a half times
+#' the usual step, because nothing was measured there.
 #' @noRd
 parts_of_line <- function(x) {
   steps <- diff(if (all(x > 0)) log2(x) else x)
@@ -216,7 +216,7 @@ parts_of_line <- function(x) {
   c(1L, 1L + cumsum(steps > 2.5 * median(steps)))
 }
 
-# Titles of panels are broken where they are wider than one of so many panels in a row.
+# Wraps the titles of panels to the width of one panel in a row of `columns` panels.
 fit_titles <- function(columns) {
   width <- 82L %/% columns
   fit <- function(line) if (nchar(line) > width) strwrap(line, width) else line
@@ -226,7 +226,7 @@ fit_titles <- function(columns) {
   }
 }
 
-# Characters of a caption's line where it is wrapped before it is drawn.
+# Width in characters at which captions are wrapped before drawing.
 CAPTION_WIDTH <- 120L
 
 format_axis <- function(v) {
@@ -234,8 +234,8 @@ format_axis <- function(v) {
   ifelse(is.na(v), "", text)
 }
 
-# Breaks at powers of ten; all of them, that the eye can count. Where there are too few, at round
-# numbers between them.
+# Breaks at all powers of ten, so that the reader can count them. If there are too few, breaks at
+# round numbers between them are added.
 decades <- function(limits) {
   powers <- seq(floor(log10(limits[[1L]])), ceiling(log10(limits[[2L]])))
   for (steps in list(1, c(1, 3), c(1, 2, 5))) {
@@ -248,8 +248,7 @@ decades <- function(limits) {
   pretty(limits, 4L)
 }
 
-# Factor by which the points of each level stand beside their size, so that bars do not hide
-# one another.
+# Factor that shifts the points of each level horizontally, so that bars do not hide one another.
 set_apart <- function(level) 2^(0.12 * (as.integer(level) - (nlevels(level) + 1) / 2))
 
 with_data <- function(plot, data) {
@@ -261,7 +260,7 @@ with_data <- function(plot, data) {
 #'
 #' @param summary what [summarise_launches()] returned: the points.
 #' @param medians what [summarise_configurations()] returned: lines and bars.
-#' @param by factor told apart by colour, shape and line.
+#' @param by factor whose levels differ in colour, shape and line.
 #' @return a ggplot, microseconds over message size, log-log; its data as attribute `data`.
 #' @export
 plot_latency <- function(summary, medians, by = "mpi") {
@@ -295,7 +294,7 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
 #' @export
 plot_difference <- function(comparison, delta = 0.03) {
   table <- copy(comparison)[!is.na(ratio)]
-  # What is compared is no column.
+  # The compared property is not a column of the table.
   for (name in setdiff(c("operation", "transport"), names(table))) {
     set(table, j = name, value = "")
     setcolorder(table, name)
@@ -350,7 +349,7 @@ plot_difference <- function(comparison, delta = 0.03) {
   with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
 }
 
-#' Who is fastest in how many tests, as a title.
+#' The fastest libraries with the number of tests that each wins, as a title.
 #' @noRd
 say_wins <- function(winner) {
   won <- sort(table(winner[nzchar(winner)]), decreasing = TRUE)
@@ -361,19 +360,19 @@ say_wins <- function(winner) {
   sprintf("%s of %s", in_series(sprintf("%s is fastest in %d", title_of(names(won)), won)), of)
 }
 
-# Classes of the lead over the next, and how much of the winner's colour each has.
+# Classes of the lead over the next library, and the opacity of the winner's colour in each class.
 LEADS <- c(`< 1.1 times` = 0.35, `< 1.5` = 0.6, `< 2` = 0.8, `more` = 1)
 LEAD_ENDS <- c(1.1, 1.5, 2, Inf)
-# Rows of a figure of winners: more do not fit a page.
+# Largest number of rows in a figure of winners that fits a page.
 MOST_ROWS <- 30L
-# Columns; of more sizes only powers of two are shown.
+# Largest number of columns. If there are more sizes, only powers of two are shown.
 MOST_SIZES <- 24L
 
-#' Winners of many strata: a row a stratum, a column a size, coloured by the winner, deeper the
-#' further it is ahead of the next.
+#' Winners of many strata: a row a stratum, a column a size. The colour is that of the winner, and
+#' it is deeper the further the winner is ahead of the next library.
 #'
 #' @param table comparison.
-#' @param where what tells its strata apart, a text for each row.
+#' @param where a text for each row that identifies its stratum.
 #' @noRd
 plot_winners <- function(table, where) {
   place <- c(strata_in(table), "bytes")
@@ -450,7 +449,7 @@ ratio_breaks <- function(limits) {
   }
 }
 
-# What verdicts that name no winner are called on a figure.
+# Labels in figures for verdicts that name no winner.
 VERDICTS <- c(
   within = "no difference, bounded", `not settled` = "not settled",
   differ = "the sessions differ", `not tested` = "not tested", `no effect` = "no effect shown"
@@ -458,7 +457,7 @@ VERDICTS <- c(
 VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey50", "grey65", "grey80"), VERDICTS)
 VERDICT_SHAPES <- stats::setNames(c(15, 1, 5, 4, 3), VERDICTS)
 
-#' What came out for each pair: the level that is faster, by name, or why none is.
+#' The result of each pair: the name of the faster level, or the reason why there is none.
 #' @noRd
 result_of <- function(table, name = title_of) {
   verdict <- as.character(table$verdict)
@@ -472,7 +471,8 @@ result_of <- function(table, name = title_of) {
   factor(result, c(paste(unique(c(first, second)), "faster"), VERDICTS))
 }
 
-#' A winner has the colour of its library, also in other figures; no winner is grey or black.
+#' Scales in which a winner has the colour of its library, as in other figures. Other results are
+#' grey or black.
 #' @noRd
 result_scales <- function(levels) {
   winners <- setdiff(levels, VERDICTS)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Plots -> files: SVG, PDF and the CSV behind, the same bytes every time.
+# Writes plots to files: SVG, PDF and the CSV with their data. The bytes are the same every time.
 
 #' Draw all figures of a folder of results.
 #'
 #' @param results_dir as for [read_results()].
 #' @param out_dir folder for `NAME.svg` and `NAME.csv` (seconds, bytes), made when needed.
 #' @param session names of sessions to choose from, see [choose_sessions()].
-#' @param pdf whether to draw `NAME.pdf` too.
+#' @param pdf whether to write `NAME.pdf`, too.
 #' @return the paths, invisibly. Prints progress, and the folder last.
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
@@ -22,8 +22,8 @@ draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
 #' Draw the figures of a study and all exhibits, with an index page.
 #'
 #' @inheritParams draw_exhibits
-#' @param endings which files of each figure to write. With `"csv"` alone no figure is drawn: the
-#'   tables behind the figures are written.
+#' @param endings endings of the files to write for each figure. With `"csv"` alone no figure is
+#'   drawn: only the tables behind the figures are written.
 #' @return the coverage, as [draw_exhibits()] returns it, invisibly.
 #' @export
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE,
@@ -39,7 +39,8 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
   invisible(coverage)
 }
 
-#' The `coverage`, and the names of the `figures` beside the exhibits.
+#' Draw everything again. Returns the `coverage`, and the names of the `figures` beside the
+#' exhibits.
 #' @noRd
 draw_all_anew <- function(results_dir, out_dir, session, published) {
   study <- compare_results(results_dir, session, brief = TRUE)
@@ -68,10 +69,10 @@ figure_files <- function(names) {
   as.vector(outer(names, figure_endings(), paste, sep = "."))
 }
 
-#' Draw the figures of a study and write its medians (`medians.csv`); the figures' names.
+#' Draw the figures of a study and write its medians (`medians.csv`). Returns the figures' names.
 #' @noRd
 save_study <- function(study, out_dir) {
-  # Not the samples, and not the plots: each of these would bring all tables along.
+  # Without the samples and the plots: a plot would carry all tables into each process.
   study <- study[c("summary", "medians", "comparison", "drift", "delta")]
   figures <- list_figures(study)
   shared <- list(study = study, figures = figures, out_dir = out_dir)
@@ -88,8 +89,8 @@ save_numbered <- function(i, shared) {
 
 #' Write the files of plots, in as many processes as there are cores.
 #'
-#' @param plots by name: plots, or functions that make them where they are drawn.
-#' @param work how much each is.
+#' @param plots plots by name, or functions that make them in the process that draws them.
+#' @param work amount of work of each plot.
 #' @return list, by name: `title` and `caption` of each.
 #' @noRd
 save_plots <- function(plots, out_dir, work = rep(1, length(plots))) {
@@ -102,8 +103,8 @@ save_plots <- function(plots, out_dir, work = rep(1, length(plots))) {
   stats::setNames(labels, names(plots))
 }
 
-#' Experiments that a curve over sizes can show: several sizes, and one time at each of them. What
-#' has several times (steps of computation, queues) is shown by its exhibits.
+#' Experiments that a curve over sizes can show: several sizes, and one time at each size. Exhibits
+#' show experiments with several times at one size (steps of computation, queues).
 #' @noRd
 measured_by_size <- function(medians) {
   by <- c(setdiff(configuration_columns(medians), factor_names(medians)), "bytes")
@@ -112,18 +113,18 @@ measured_by_size <- function(medians) {
   setdiff(sizes$experiment[sizes$sizes > 1L], several$experiment)
 }
 
-# Experiments whose bandwidth says more than their time: one message between two ranks.
+# Experiments whose bandwidth is more informative than the time: one message between two ranks.
 MESSAGES <- c("pingpong", "pingping", "stream", "exchange", "datatypes", "imb")
 
-#' The operation of which others are variants: `bcast` of `ibcast.compute` and `bcast_init`, and of
-#' `bcast-first`.
+#' The operation that others are variants of: `bcast` is the base of `ibcast.compute`, `bcast_init`
+#' and `bcast-first`.
 #' @noRd
 base_operation <- function(operation) {
   base <- sub("_init$", "", sub("[-.].*$", "", operation))
   sub("^i(?=all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)", "", base, perl = TRUE)
 }
 
-# The same of very many rows.
+# The same for very many rows.
 base_of <- function(operation) {
   few <- unique(operation)
   base_operation(few)[match(operation, few)]
@@ -133,11 +134,11 @@ base_of <- function(operation) {
 APART_FROM <- 120L
 
 #' The figures that a study has the data for: `name`, `kind`, `experiment`, `operation`
-#' ([base_operation()]; `NA`: all), `work` (their rows). Times of the messages of many panels say
-#' as much as their bandwidths.
+#' ([base_operation()]; `NA`: all), `work` (number of rows). With many panels there is no figure of
+#' bandwidths, because the times of the messages show the same.
 #' @noRd
 list_figures <- function(study) {
-  # Other tools' benchmarks after our own.
+  # Benchmarks of other tools come after cotejo's own.
   names <- measured_by_size(study$medians)
   names <- names[order(names == "imb")]
   none <- data.table(
@@ -169,7 +170,7 @@ list_figures <- function(study) {
   }))
 }
 
-#' The part of file names that says what a figure or page is about.
+#' The part of a file name that identifies the subject of a figure or page.
 #' @noRd
 slug_of_question <- function(experiment, operation) {
   slug <- function(text) gsub("[^A-Za-z0-9]+", "-", tolower(text))
@@ -194,7 +195,7 @@ plot_figure <- function(study, figure) {
   )
 }
 
-#' The figures of a study, by name: functions that make them.
+#' Functions that make the figures of a study, by name.
 #' @noRd
 plots_of_study <- function(study) {
   figures <- list_figures(study)
@@ -202,7 +203,7 @@ plots_of_study <- function(study) {
   stats::setNames(plots, figures$name)
 }
 
-#' Write such files of each figure.
+#' Evaluate code with the file endings that are written for each figure.
 #' @noRd
 with_endings <- function(endings, code) {
   old <- options(cotejo.endings = endings)
@@ -215,7 +216,7 @@ endings_of <- function(pdf) c("svg", if (pdf) "pdf", "csv")
 # The files of a figure.
 figure_endings <- function() getOption("cotejo.endings", endings_of(pdf = FALSE))
 
-#' Write the files of a plot: drawn as SVG and PDF, where they are wanted, and the CSV behind it.
+#' Write the files of a plot: SVG and PDF, if they are wanted, and the CSV with its data.
 #' @noRd
 save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
@@ -232,14 +233,14 @@ write_csv <- function(table, path) {
   write_whole(path, function(file) put_table(table, file))
 }
 
-#' Write under a temporary name and rename: a file that exists is whole.
+#' Write under a temporary name and rename, so that an existing file is always complete.
 #' @noRd
 write_whole <- function(path, write) {
   dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
   if (!dir.exists(dirname(path))) {
     bad_data(dirname(path), NA, "no such folder and it cannot be made", "name another folder")
   }
-  # R cannot make a file only where there is none, and not through a link; a folder it can.
+  # R cannot create a file exclusively and without following links, but it can create a folder so.
   place <- tempfile(".tmp-", dirname(path))
   if (!dir.create(place, showWarnings = FALSE, mode = "0700")) cannot_write(path)
   on.exit(unlink(place, recursive = TRUE))
@@ -261,13 +262,13 @@ cannot_write <- function(path) {
   )
 }
 
-# R tells of a full disk by fewer bytes than were written.
+# R reports no error on a full disk. It writes fewer bytes than requested.
 put_bytes <- function(bytes, file) {
   suppressWarnings(writeBin(bytes, file))
   if (!identical(as.numeric(file.size(file)), as.numeric(length(bytes)))) cannot_write(file)
 }
 
-# file.copy tells nothing of a full disk.
+# `file.copy()` does not report a full disk.
 put_copy <- function(from, file) {
   done <- suppressWarnings(file.copy(from, file, overwrite = TRUE))
   if (!done || !identical(file.size(from), file.size(file))) cannot_write(file)
@@ -277,7 +278,7 @@ put_lines <- function(lines, file) {
   put_bytes(charToRaw(paste(c(enc2utf8(lines), ""), collapse = "\n")), file)
 }
 
-# fwrite does not tell of a full disk: a row is lacking then, or the last end of a line.
+# `fwrite()` does not report a full disk. Then a row or the last line end is missing.
 put_table <- function(table, file) {
   fwrite(table, file, dateTimeAs = "ISO", scipen = 0L)
   bytes <- readBin(file, "raw", file.size(file))
@@ -288,7 +289,7 @@ put_table <- function(table, file) {
   }
 }
 
-#' Put a fixed date of the same length in place of a PDF's dates, so that offsets stay right.
+#' Replace the dates of a PDF by a fixed date of the same length, so that offsets stay correct.
 #' @noRd
 remove_dates <- function(file) {
   bytes <- readBin(file, "raw", file.size(file))

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Draws a ggplot as SVG (svglite) or PDF (cairo). The number of panels decides the height.
 
-# Inches. The width is that of a page, the height the most that a page has room for: rows of panels
-# become lower. `panel` is the height of a panel, `alone` that of a panel in a figure with one row
-# of them.
+# Inches. The width is that of a page, and the height is the most that fits a page: rows of panels
+# are made lower to fit. `panel` is the height of a panel. `alone` is its height in a figure with
+# one row of panels.
 FIGURE <- list(width = 7.2, height = 11.5, panel = 1.65, alone = 2.45)
 FONT <- "DejaVu Sans"
-# Where the font is missing, Verdana has the same widths.
+# Verdana has the same widths and is used if the font is missing.
 FONT_FAMILIES <- "\"DejaVu Sans\", Verdana, sans-serif"
-# Characters that a line of 8 pt, and a bold line of 10.5 pt, hold at the width of a figure.
+# Characters per line at the width of a figure, in 8 pt and, for titles, in bold 10.5 pt.
 LINE_LENGTH <- list(caption = 112L, subtitle = 112L, title = 80L)
 
-# Panels that one file has at most.
+# Largest number of panels in one file.
 MOST_PANELS <- 12L
 
-#' Leave a plot at most [MOST_PANELS] panels: those in which its curves differ most. The subtitle
-#' says how many there are; the CSV of the figure has all of them.
+#' Reduce a plot to at most [MOST_PANELS] panels: the panels in which its curves differ most. The
+#' subtitle gives the number of all panels; the CSV of the figure contains all of them.
 #'
-#' @param plot a ggplot; its panels are told apart by columns of its data and of its layers' data.
+#' @param plot a ggplot. Columns of its data and of its layers' data define the panels.
 #' @noRd
 fit_panels <- function(plot) {
   columns <- names(c(plot$facet$params$facets, plot$facet$params$rows, plot$facet$params$cols))
@@ -46,8 +46,8 @@ fit_panels <- function(plot) {
   plot
 }
 
-#' How far the curves of each panel are apart: the range of their mean logarithms; of ratios, the
-#' largest one.
+#' The distance of the curves of each panel: the range of their mean logarithms. For ratios, it is
+#' the largest ratio.
 #' @noRd
 spread_of_panels <- function(data, panels) {
   value <- if ("ratio" %in% names(data)) data$ratio else data$y
@@ -81,8 +81,8 @@ rows_of_panels <- function(data, wanted) {
   as.data.frame(data)[rows, , drop = FALSE]
 }
 
-#' Draw text as UTF-8 until the calling function returns. In the locale "C", which cron and
-#' containers have, graphics devices write "<U+00B5>s" in place of microseconds.
+#' Draw text as UTF-8 until the calling function returns. In the locale "C", as in cron and
+#' containers, graphics devices write "<U+00B5>s" in place of microseconds.
 #' @noRd
 local_utf8 <- function(frame = parent.frame()) {
   before <- Sys.getlocale("LC_CTYPE")
@@ -93,7 +93,7 @@ local_utf8 <- function(frame = parent.frame()) {
     envir = frame)
 }
 
-#' Lay out a plot: wrap its texts, build it once and give its panels their height.
+#' Lay out a plot: wrap its texts, build it once and set the height of its panels.
 #'
 #' @param plot a ggplot.
 #' @return list: `grobs` (a gtable), `width` and `height` (inches), `labels` of the plot.
@@ -103,7 +103,7 @@ lay_out <- function(plot) {
   for (name in names(LINE_LENGTH)) {
     plot$labels[[name]] <- wrap_lines(plot$labels[[name]], LINE_LENGTH[[name]])
   }
-  # Sizes of texts depend on the device.
+  # The sizes of texts depend on the device.
   svglite::svgstring(FIGURE$width, 4, system_fonts = list(sans = FONT))
   on.exit(grDevices::dev.off(), add = TRUE)
   built <- without_notes(ggplot2::ggplot_build(plot))
@@ -120,8 +120,8 @@ lay_out <- function(plot) {
   list(grobs = grobs, width = FIGURE$width, labels = plot$labels, height = height)
 }
 
-#' The height of each panel. A plot with a fixed ratio keeps it; a discrete axis needs a line for
-#' each of its levels.
+#' The height of each panel. A plot with a fixed ratio keeps its ratio. A discrete axis needs a
+#' line for each of its levels.
 #' @noRd
 panel_height <- function(built, grobs, rows) {
   if (isTRUE(grobs$respect)) {
@@ -138,7 +138,7 @@ panel_height <- function(built, grobs, rows) {
   max(if (rows > 1L) FIGURE$panel else FIGURE$alone, 10 / 72 * max(lines))
 }
 
-# ggplot2 notes rows without a value and lines of one point; figures leave them out on purpose.
+# Mutes ggplot2's notes on rows without a value and lines of one point. They are expected here.
 without_notes <- function(code) {
   withCallingHandlers(code, warning = function(note) {
     if (grepl("^Removed [0-9]+ rows? contain", conditionMessage(note))) {
@@ -151,7 +151,7 @@ without_notes <- function(code) {
   })
 }
 
-#' Break the lines of a text that are longer than so many characters; its own breaks stay.
+#' Break the lines of a text that are longer than `length` characters. Existing breaks stay.
 #' @noRd
 wrap_lines <- function(text, length) {
   if (is.null(text)) {
@@ -161,7 +161,7 @@ wrap_lines <- function(text, length) {
   paste(unlist(lapply(lines, strwrap, length)), collapse = "\n")
 }
 
-#' A laid-out plot as SVG text. Text stays text, to be searched, copied and read aloud.
+#' A laid-out plot as SVG. Text stays text, so that it can be searched, copied and read aloud.
 #' @noRd
 svg_text <- function(drawing) {
   local_utf8()
@@ -184,11 +184,11 @@ svg_text <- function(drawing) {
 
 in_replacement <- function(text) gsub("\\", "\\\\", text, fixed = TRUE)
 
-#' Draw a laid-out plot as PDF, with its fonts inside where R has cairo.
+#' Draw a laid-out plot as PDF. Fonts are embedded if R has cairo.
 #' @noRd
 draw_pdf <- function(drawing, file) {
   local_utf8()
-  # Cairo starts threads, with which a process must not fork.
+  # Cairo starts threads, and a process with threads must not fork.
   apart(function() {
     if (capabilities("cairo")) {
       grDevices::cairo_pdf(file, width = drawing$width, height = drawing$height, family = FONT)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The one look of all figures: readable in colour, by the colour-blind and in grey.
+# The common theme of all figures: readable in colour, with colour blindness and in grey.
 
-# What is the same for every figure is made once a session of R.
+# Cache for objects that all figures share. Each is made once in a session of R.
 made <- new.env(parent = emptyenv())
 keep_once <- function(name, make) {
   if (is.null(made[[name]])) made[[name]] <- make()
@@ -10,15 +10,15 @@ keep_once <- function(name, make) {
 
 #' The theme of cotejo's figures.
 #'
-#' @param base_size of the text, points.
+#' @param base_size size of the text, points.
 #' @return a ggplot2 theme.
 #' @export
 theme_cotejo <- function(base_size = 9) {
-  # Hundreds of figures have it.
+  # Cached, because hundreds of figures use it.
   keep_once(paste("theme", base_size), function() make_theme(base_size))
 }
 
-# Points; no text of a figure is smaller.
+# Smallest text size of figures, points.
 SMALL_TEXT <- 8
 
 make_theme <- function(base_size) {
@@ -46,14 +46,14 @@ make_theme <- function(base_size) {
   )
 }
 
-# Okabe and Ito's colours, ordered so that neighbours differ in lightness too.
+# Okabe and Ito's colours, ordered so that neighbours differ in lightness, too.
 COLOURS <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 SHAPES <- c(16, 17, 15, 18, 8, 4, 3)
 LINETYPES <- c("solid", "42", "12", "4212", "61", "2262", "1343")
 
-#' Colour, shape and line for the levels of one factor, always told apart by all three; beyond
-#' seven levels, where colours come again, by the pairs of colour and shape. MPI families have the
-#' colours that they say, where they are the levels.
+#' Scales of colour, shape and line for the levels of one factor. Each level differs in all three.
+#' Beyond seven levels colours repeat, and pairs of colour and shape differ. Levels that are MPI
+#' families have the colours that the families declare.
 #' @noRd
 level_scales <- function(levels) {
   pick <- function(values) {
@@ -71,16 +71,16 @@ level_scales <- function(levels) {
   )
 }
 
-#' A legend as wide as the figure allows, one for colours, shapes and lines together.
+#' A legend as wide as the figure allows, shared by colours, shapes and lines.
 #' @noRd
 legend_of <- function(levels) {
   columns <- max(1L, LEGEND_WIDTH %/% (max(nchar(levels), 1L) + 8L))
   ggplot2::guide_legend(ncol = min(length(levels), columns), byrow = TRUE)
 }
 
-#' The colours of levels that each begin with the title of an MPI family ("MPICH", "MPICH,
-#' ping-pong"): those of the families, so that a colour is one MPI in all figures. `NULL` where a
-#' level does not, or where one family has all levels.
+#' Colours of levels that begin with the title of an MPI family ("MPICH", "MPICH, ping-pong"). They
+#' are the colours of the families, so that an MPI has one colour in all figures. `NULL` if a level
+#' belongs to no family, or if all levels belong to one family.
 #' @noRd
 colours_of_families <- function(levels) {
   titles <- said$families$title[!is.na(said$families$colour)]
@@ -95,7 +95,7 @@ colours_of_families <- function(levels) {
   }
 }
 
-#' The colours of MPI libraries by name: those that all of them declare, else a palette's.
+#' The colours of MPI libraries by name: declared by all of them, or else from a palette.
 #' @noRd
 colours_of <- function(mpis) {
   mpis <- in_order(unique(mpis))
@@ -104,11 +104,11 @@ colours_of <- function(mpis) {
   stats::setNames(colours, mpis)
 }
 
-# What fits beside one another in a legend, in characters.
+# Characters that fit in one row of a legend.
 LEGEND_WIDTH <- 106L
 
-#' Log axis of message sizes, labelled in binary units. Zero bytes stand one step left of the
-#' least other size.
+#' Log axis of message sizes, labelled in binary units. Zero bytes are shown one step left of the
+#' smallest other size.
 #' @noRd
 scale_bytes <- function(bytes, ...) {
   sizes <- sort(unique(bytes))

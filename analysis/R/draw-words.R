@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Names and numbers as a reader wants them: every number with its unit, three digits at least.
+# Formats names and numbers for readers: every number with its unit and at least three digits.
 
 TITLES <- c(
   "pingpong" = "ping-pong", "pingping" = "ping-ping",
   "imb-pingpong" = "IMB PingPong", "imb-pingping" = "IMB PingPing"
 )
 
-# What sessions say of their MPI families and transports, while something is drawn or written of
-# them.
+# The MPI families and transports that sessions declare, kept while a figure or text is made.
 said <- new.env(parent = emptyenv())
 said$families <- NULL
 said$old <- NULL
 
-#' What a file keeps of names: `families` and `transports`, titles of those of sessions that say
-#' nothing of theirs, and `selectors`, whose algorithms SimGrid means by its own names.
+#' Read the file of names. `families` and `transports` are titles for sessions that declare none.
+#' `selectors` maps SimGrid's own names of sets of algorithms to the MPI libraries.
 #' @noRd
 old_names <- function() {
   if (is.null(said$old)) {
@@ -23,9 +22,9 @@ old_names <- function() {
   said$old
 }
 
-#' Evaluate an expression with the titles, colours and order that sessions say.
+#' Evaluate an expression with the titles, colours and order that sessions declare.
 #'
-#' @param families what [families_of()] returns; may be empty, as of sessions of version 1.
+#' @param families what [families_of()] returns; may be empty, as for sessions of version 1.
 #' @noRd
 with_families <- function(families, code) {
   old <- said$families
@@ -34,8 +33,8 @@ with_families <- function(families, code) {
   force(code)
 }
 
-#' The families and transports of sessions, each as the latest session says it: a data.table
-#' `name`, `title`, `colour`, `order`, of which a transport has the first two.
+#' The families and transports of sessions, each as declared by the latest session. The result is a
+#' data.table `name`, `title`, `colour`, `order`; transports have only the first two.
 #'
 #' @param sessions what [read_sessions()] returned as `sessions`.
 #' @noRd
@@ -49,7 +48,7 @@ families_of <- function(sessions) {
     return(all)
   }
   all <- unique(all, by = "name", fromLast = TRUE)
-  # Figures tell names apart by their titles.
+  # Titles must be unique, because figures distinguish names by their titles.
   known <- c(TITLES, old_names()$families, old_names()$transports)
   known <- known[!names(known) %in% all$name]
   title <- NULL # column, bound here for R CMD check
@@ -66,7 +65,7 @@ title_of <- function(name) {
   fcoalesce(unname(known), name)
 }
 
-#' Names in the order in which they are shown: families as they say, others by name.
+#' Names in the order in which they are shown: families as they declare, other names sorted.
 #' @noRd
 in_order <- function(names) {
   names <- sort(names, method = "radix", na.last = TRUE)
@@ -104,7 +103,7 @@ OPERATION_WORDS <- c(
   "^nas-(.*)-([A-Z])$" = "NAS \\U\\1\\E, class \\2"
 )
 
-#' The same where no title beside it names the experiment: "LogP, gap".
+#' Names of operations in words with the experiment, where no title names it: "LogP, gap".
 #' @noRd
 question_in_words <- function(operation) {
   part <- sub("-.*", "", operation)
@@ -114,8 +113,8 @@ question_in_words <- function(operation) {
 }
 QUESTION_WORDS <- c(logp = "LogP", overlap = "overlap", matching = "matching")
 
-#' Settings and parameters in words: "mode standard, non-blocking", without those that the name of
-#' the operation or a column has.
+#' Settings and parameters in words: "mode standard, non-blocking". Leaves out the names that the
+#' operation or a column already contains (`dropped`).
 #' @noRd
 values_in_words <- function(values, dropped = IN_OPERATION) {
   few <- unique(as.character(values))
@@ -141,7 +140,7 @@ START_WORDS <- c(
 )
 IN_OPERATION <- c("kernel", "pattern", "window", "ranks")
 
-#' What a test is for, in words.
+#' The purpose of a test, in words.
 #' @noRd
 test_in_words <- function(test) {
   plain <- sub("_(quick|full|smoke|brief)$", "", test)
@@ -152,7 +151,7 @@ test_in_words <- function(test) {
     nzchar(part), part, paste("study of", gsub("_", " ", plain, fixed = TRUE))
   )))
 }
-# By the last word of a test's name.
+# Words for the last part of a test's name.
 TEST_WORDS <- c(
   affinity = "study of placements", strong = "fixed total work", weak = "fixed work per rank",
   progress = "progress threads", ways = "ways to send", large = "large problem",
@@ -169,7 +168,7 @@ sentence_case <- function(text) {
   paste0(toupper(substr(text, 1L, 1L)), substring(text, 2L))
 }
 
-#' Sizes in binary units: 1 B, 64 KiB, 4 MiB; sizes that are no multiple stay exact in B.
+#' Sizes in binary units: 1 B, 64 KiB, 4 MiB. Sizes that are not multiples stay exact in B.
 #' @noRd
 format_bytes <- function(bytes) {
   scale <- fcase(
@@ -181,15 +180,15 @@ format_bytes <- function(bytes) {
 }
 
 format_whole <- function(x) {
-  # Sizes come again and again.
+  # Format each distinct size once, because sizes repeat.
   few <- unique(x)
   vapply(few, format, "", scientific = FALSE, digits = 15L, trim = TRUE)[match(x, few)]
 }
 
-#' A share from text: `"3%"` and `"0.03"` are 0.03.
+#' Parse a share: `"3%"` and `"0.03"` are 0.03.
 #'
 #' @param text one text.
-#' @param default what no text stands for.
+#' @param default value for an empty text.
 #' @return a number above 0 and below 1.
 #' @noRd
 share_of_text <- function(text, default) {
@@ -203,7 +202,7 @@ share_of_text <- function(text, default) {
   value
 }
 
-#' Digits after the point that leave at least `digits` significant ones, of each number.
+#' Number of decimals that leave at least `digits` significant digits, for each number.
 #' @noRd
 decimals_of <- function(x, digits = 3L) {
   out <- integer(length(x))
@@ -223,7 +222,7 @@ format_digits <- function(x, digits = 3L) {
 #' @noRd
 format_us <- function(seconds, digits = 4L) format_digits(seconds * 1e6, digits)
 
-#' `median [low, high]` with the same decimals for all three; the median alone without interval.
+#' `median [low, high]` with the same decimals for all three; only the median without an interval.
 #' @noRd
 format_interval <- function(value, low, high, digits = 3L) {
   decimals <- decimals_of(value, digits)
@@ -247,13 +246,13 @@ format_count <- function(a, b) {
   ifelse(a == b, sprintf("n = %d", a), sprintf("n = %d and %d", a, b))
 }
 
-#' Strata as headings, with the test that measured each: texts, one a row.
+#' Headings for strata, with the test that measured each: one text for each row.
 #' @noRd
 title_of_stratum <- function(rows) {
   sprintf("%s (%s)", sentence_case(describe_stratum(rows)), rows$test)
 }
 
-#' What makes a stratum, in words: "ping-pong, shared memory, placement near".
+#' Descriptions of strata in words: "ping-pong, shared memory, placement near".
 #' @noRd
 describe_stratum <- function(rows) {
   parts <- list(
@@ -274,7 +273,7 @@ describe_stratum <- function(rows) {
   out
 }
 
-#' What a library says of itself, up to the end of its version number.
+#' The version text of a library, up to the end of its version number.
 #' @noRd
 short_library <- function(library) {
   text <- gsub("[[:space:]]+", " ", library)
@@ -291,6 +290,6 @@ say_sizes <- function(bytes) {
   if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
 }
 
-#' A share as it was given, such as an accepted slowdown.
+#' A share in percent as it was given, such as an accepted slowdown.
 #' @noRd
 say_margin <- function(share) paste(format(100 * share), "%")
