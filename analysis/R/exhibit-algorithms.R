@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which algorithm of a collective operation is best, and what the library's own choice costs.
+# Finds the best algorithm of a collective operation, and the cost of the library's own choice.
 
 #' Heat map: the fastest algorithm of each size, and the regret of the library's choice.
 #'
-#' The launches have several levels of the setting `algorithm_OPERATION`; those without the setting
-#' are the library's choice. Regret: its time over that of the fastest algorithm, less 1.
+#' The launches have several levels of the setting `algorithm_OPERATION`. Without the setting the
+#' library chooses. Regret: time of the library's choice over that of the fastest algorithm, less
+#' 1.
 #'
 #' @param row the column down the axis, by name: `ranks`, or `option_arrival`.
-#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param panel columns whose values have panels of their own, by name: `mpi`, or
+#'   `c(mpi, transport)`.
 #' @return for [exhibit()].
 #' @keywords internal
 best_algorithm <- function(row = NULL, panel = NULL) {
@@ -41,13 +43,13 @@ exhibit_best_algorithm <- function(exhibit) {
 
 #' The fastest algorithm and the regret of the library's choice, by panel, row and size.
 #'
-#' @return data.table: `panel`, `row` (a factor), `bytes`, `size` (its label), `best` (an
-#'   algorithm, or `default`), `regret` (a ratio of times, less 1), `algorithms` (how many), `n`
-#'   (launches of the level with the fewest).
+#' @return data.table: `panel`, `row` (a factor), `bytes`, `size` (its label); `best` (an
+#'   algorithm, or `default`); `regret` (a ratio of times, less 1); `algorithms` (their number);
+#'   `n` (launches of the algorithm with the fewest).
 #' @noRd
 regret_of_default <- function(exhibit, row, panel) {
   points <- setDT(as.list(exhibit$summary))
-  # Waiting for the last rank is no time of an algorithm.
+  # The wait for the last rank does not belong to the time of an algorithm.
   if (row == "option_arrival" && "arrival_last_s" %in% names(points)) {
     points <- since_last_arrival(points)
   }

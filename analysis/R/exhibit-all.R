@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Results -> every exhibit that they have the data for, and the list of what the others wait for.
+# Draws every exhibit that the results have data for, and lists what the other exhibits wait for.
 
 #' Draw the exhibits of a folder of results.
 #'
 #' @param results_dir as for [read_results()], or a packed dataset ([unpack_dataset()]).
 #' @param out_dir folder for `STUDY/EXHIBIT.svg` and `.csv` (`.html` and `.csv` for
-#'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed. What is drawn
-#'   from emulated or simulated launches says so in its name: `EXHIBIT-simulated.svg`.
+#'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed. Files that are
+#'   drawn from emulated or simulated launches have it in their names: `EXHIBIT-simulated.svg`.
 #' @param session names of sessions to choose from, see [choose_sessions()]; each panel of an
 #'   exhibit is of one state.
 #' @param exhibits the register, see [list_exhibits()].
-#' @param published folder of the printed numbers (`data/published`), which are put beside ours;
-#'   `NULL`: none are.
-#' @param pdf whether to draw `EXHIBIT.pdf` too.
+#' @param published folder of the printed numbers (`data/published`), which are shown beside the
+#'   measured numbers; `NULL`: no printed numbers.
+#' @param pdf whether to draw `EXHIBIT.pdf`, too.
 #' @return the coverage, invisibly: one row an exhibit and ground (`measured`, `emulated`,
-#'   `simulated`) that it has launches of, with its `file` (without ending), `state` (`drawn`,
-#'   `partly`, `waiting`, or `failed` with the error in `lacks`), `class` (`real >= 5`: at least
-#'   five launches of each configuration; `real`, `emulated`, `simulated`, `circular`: simulated on
-#'   a machine that was fitted to it; `printed`: made of printed numbers; `waiting`, `failed`),
-#'   `launches` (number), `n` (of the configuration that has fewest), `date` of the last of them,
-#'   `sites`, `tests` and `lacks` (what is missing). Prints progress, and the folder last. What
-#'   failed is an error at the end, when all else is drawn.
+#'   `simulated`) with launches. Columns: `file` (without ending); `state` (`drawn`, `partly`,
+#'   `waiting`, or `failed` with the error in `lacks`); `class` (`real >= 5`: at least five
+#'   launches of each configuration; `real`, `emulated`, `simulated`, `circular`: simulated on a
+#'   machine that was fitted to it; `printed`: made of printed numbers; `waiting`, `failed`);
+#'   `launches` (number); `n` (of the configuration with the fewest); `date` of the last launch;
+#'   `sites`, `tests` and `lacks` (missing data). Prints progress, and the folder last. Exhibits
+#'   that failed raise an error at the end, when all other exhibits are drawn.
 #' @export
 draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
                           published = NULL, pdf = FALSE) {
@@ -37,10 +37,10 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
   invisible(coverage)
 }
 
-#' As [draw_exhibits()], from what [read_study()] returned, without the index page.
+#' Does the work of [draw_exhibits()] with the result of [read_study()], without the index page.
 #'
-#' @param shown function of the coverage: the rows of it whose files alone are wanted; `NULL`: all
-#'   are, and are kept for the next who wants them.
+#' @param shown function of the coverage that returns the rows whose files are wanted; `NULL`: all
+#'   files are wanted, and they are cached for later calls.
 #' @noRd
 draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits(),
                               published = NULL, summary = summarise_launches(results, COMPARED),
@@ -54,7 +54,7 @@ draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_
   })
 }
 
-#' The files of exhibits; none where one failed, which may be the machine's fault.
+#' The files of exhibits; none if an exhibit failed, as the machine may be the cause.
 #' @noRd
 exhibit_files <- function(coverage) {
   if (any(coverage$state == "failed")) {
@@ -95,17 +95,16 @@ draw_exhibits_anew <- function(results, out_dir, session, exhibits, published, s
   coverage
 }
 
-# How much an exhibit is to draw: its rows, of which its verb says what each costs, and what takes
-# as long as so many rows whatever it shows.
+# The work of drawing an exhibit: a fixed part, and its rows times the cost of a row of its verb.
 count_rows <- function(rows, cost) if (length(rows)) 1500 + cost * length(unlist(rows)) else 0
 
 #' Draw an exhibit of the register on every ground that it has launches of.
 #'
 #' @param i row of the register.
-#' @param shared what all exhibits are drawn from, see [draw_all_exhibits()]; without its `out_dir`
-#'   no file is written.
-#' @return rows of the coverage. An error is a row of state `failed`, and keeps no other from being
-#'   drawn; a full disk would keep all.
+#' @param shared data that all exhibits share, see [draw_all_exhibits()]; without its `out_dir` no
+#'   file is written.
+#' @return rows of the coverage. An error gives a row of state `failed` and does not stop the other
+#'   exhibits. Only a full disk stops all of them.
 #' @noRd
 draw_numbered <- function(i, shared) {
   grounds <- shared$grounds
@@ -124,7 +123,7 @@ draw_numbered <- function(i, shared) {
 #' Draw an exhibit from launches of one ground.
 #' @noRd
 draw_on_ground <- function(i, ground, shared) {
-  # Where the launches of one test do not carry it, those of the next may.
+  # If the launches of one test are not sufficient, those of the next test may be.
   found <- lapply(shared$rows[[i]], function(rows) rows[shared$grounds[rows] == ground])
   found <- found[lengths(found) > 0L]
   for (rows in if (length(found)) found else list(integer())) {
@@ -137,13 +136,13 @@ draw_on_ground <- function(i, ground, shared) {
   line
 }
 
-# States of what is there, in full or in part.
+# States of exhibits that are drawn, in full or in part.
 is_drawn <- function(state) state %in% c("drawn", "partly")
 
-# What launches ran on: a machine, emulated hosts or networks, or a simulation.
+# Grounds of launches: a real machine, emulated hosts or networks, or a simulation.
 GROUNDS <- c("measured", "emulated", "simulated")
 
-#' The ground of launches, from what their descriptions say under `simulated`.
+#' The ground of launches, from the text `simulated` in their descriptions.
 #' @noRd
 ground_of <- function(simulated) {
   fcase(
@@ -152,8 +151,8 @@ ground_of <- function(simulated) {
   )
 }
 
-#' One row an exhibit: its best state on any ground; of those drawn alike one that rests on
-#' enough launches, then the first ground. A simulation is the last, however often it ran.
+#' One row an exhibit: its best state on any ground. Among equal states, rows with enough launches
+#' come first, then the order of grounds. A simulation comes last, however often it ran.
 #' @noRd
 best_of <- function(coverage) {
   rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
@@ -174,7 +173,7 @@ say_coverage <- function(coverage) {
   ))
 }
 
-#' Refuse at the end, when all else is written, what could not be drawn.
+#' Raise an error for exhibits that could not be drawn, after all other files are written.
 #' @noRd
 refuse_failed <- function(coverage) {
   failed <- coverage[coverage$state == "failed"]
@@ -187,30 +186,30 @@ refuse_failed <- function(coverage) {
   }
 }
 
-#' Launch summaries of the sessions that are used of each test.
+#' Launch summaries of the sessions that are used for each test.
 #' @noRd
 summary_of_tests <- function(results, session) {
   summary <- summarise_launches(results)
   keep_rows(summary, which(choose_states(summary, SIDES, session)$used))
 }
 
-#' Draw one exhibit, or say what it waits for.
+#' Draw one exhibit, or state what it waits for.
 #' @noRd
 draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_overlays(NULL)) {
   spec <- exhibit$spec
   name <- file_of_exhibit(spec, ground)
   printed <- overlays[overlays$exhibit == spec$name]
-  # Without tests, it is made of printed numbers.
+  # An exhibit without tests is made of printed numbers.
   launched <- nzchar(spec$tests) || is.null(find_drawing(spec))
   wanted <- spec$filter[[1L]]
-  # A simulated network is no transport of a library: its platform says what it stands for.
+  # A simulated network is not a transport of a library: its platform stands for a transport.
   if (ground == "simulated") wanted$transport <- NULL
   lacks <- c(
     lacking_values(exhibit$summary, wanted), lone_values(exhibit, ground),
     if (nzchar(spec$without)) spec$without
   )
   state <- if (length(lacks)) "partly" else "drawn"
-  # What a site must have for the rest.
+  # Add what a site needs to measure the missing parts.
   if (length(lacks) && nzchar(spec$needs)) lacks <- c(lacks, spec$needs)
   contrast <- lacking_contrast(exhibit, wanted)
   if (launched && !nrow(exhibit$summary)) {
@@ -235,9 +234,9 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
   )
 }
 
-#' The levels that an exhibit compares and that no launch has, when fewer than two are there.
+#' The levels that an exhibit compares and that no launch has, if fewer than two are present.
 #'
-#' What is drawn then would be another contrast than the exhibit's own.
+#' With fewer than two levels the drawing would show a different contrast.
 #' @param wanted the filter of the exhibit.
 #' @noRd
 lacking_contrast <- function(exhibit, wanted) {
@@ -271,13 +270,13 @@ file_of_exhibit <- function(spec, ground) {
 
 #' A row of the coverage.
 #'
-#' @param summary launch summaries that it was drawn from; `NULL`: none.
-#' @param launches of the dataset, which say when they began.
-#' @param stand_in whether what is drawn lacks the contrast of the study.
+#' @param summary launch summaries that the exhibit was drawn from; `NULL`: none.
+#' @param launches launches of the dataset, with their start times.
+#' @param stand_in whether the drawing lacks the contrast of the study.
 #' @noRd
 coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = NULL,
                          stand_in = FALSE) {
-  # Not whole rows, of hundreds of columns.
+  # Only the keys, because rows have hundreds of columns.
   keys <- unique(summary$key)
   there <- is_drawn(state) && length(keys) > 0L
   n <- if (there) fewest_launches(summary) else NA_integer_
@@ -296,11 +295,11 @@ coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = 
 
 distinct_sorted <- function(values) sort(unique(as.character(values)), method = "radix")
 
-#' Columns that an exhibit should show several values of and has one of: "another number of ranks".
+#' Columns with only one value where an exhibit should show several: "another number of ranks".
 #'
-#' Panels, rows and columns of tables are missed of MPIs and transports only, and only on real
-#' machines: an emulated or simulated one is often made for one of them. No other MPI is missed
-#' where all is simulated: there is the simulator, whichever libraries it is told to follow.
+#' Panels, rows and columns of tables are reported only for MPIs and transports, and only on real
+#' machines. An emulated or simulated machine is often made for one MPI or transport. Simulations
+#' never lack another MPI, because the simulator runs whichever library it imitates.
 #' @noRd
 lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
   if (!nrow(exhibit$summary)) {
@@ -315,13 +314,13 @@ lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
   }))
 }
 
-# The columns that make the contrast of an exhibit: what it compares, its series and its axis.
+# The columns that make the contrast of an exhibit: compared column, series and axis.
 contrast_of <- function(exhibit) {
   c(argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL))
 }
 
-#' Those of some columns of which all launches of an exhibit have the same value, although the
-#' exhibit asks for no value of them.
+#' The columns in which all launches of an exhibit have the same value, although the exhibit
+#' requests no value of them.
 #' @noRd
 lone_columns <- function(exhibit, ground, columns) {
   if (!NROW(exhibit$summary)) {
@@ -333,7 +332,7 @@ lone_columns <- function(exhibit, ground, columns) {
   Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
 }
 
-#' What an exhibit without launches waits for, and the command that measures it.
+#' The launches that an exhibit waits for, and the command that measures them.
 #' @noRd
 waits_for <- function(spec, launches) {
   if (!nzchar(spec$tests)) {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a caption must say: the source, the site, n, what differs, what is no real network or core.
+# Makes captions: the source, the site, n, differences from the study, and warnings.
 
 #' The caption of an exhibit.
 #'
 #' @param exhibit what [exhibit_data()] returned.
-#' @param what is shown, sentences.
+#' @param what sentences that describe the drawing.
 #' @param n launches behind each point.
 #' @noRd
 caption_of_exhibit <- function(exhibit, what, n) {
@@ -38,7 +38,7 @@ origin_of <- function(exhibit, launches) {
   )
 }
 
-#' The CPUs whose times stand in one figure, in words; nothing where there is one.
+#' The CPUs whose times are shown in one figure, in words; nothing for one CPU.
 #' @noRd
 several_cpus <- function(launches) {
   cpus <- distinct(launches$cpu_model[ground_of(launches$simulated) != "simulated"])
@@ -47,7 +47,7 @@ several_cpus <- function(launches) {
   }
 }
 
-#' Ranks that have to share a processor, in words; nothing when none does.
+#' A warning if ranks have to share a processor, in words; otherwise nothing.
 #' @noRd
 shared_cores <- function(launches) {
   ranks <- strsplit(launches$observed_cpus, "|", fixed = TRUE)
@@ -59,10 +59,10 @@ shared_cores <- function(launches) {
   if (any(crowded)) "ranks share processors"
 }
 
-#' Threads that have to take turns on the cores of their rank, in words; nothing when none do.
+#' A warning if threads have to share the cores of their rank, in words; otherwise nothing.
 #'
-#' @param summary launch summaries; where a test has threads the columns `threads` and
-#'   `thread_cores` (cores that the rank with fewest may use).
+#' @param summary launch summaries. Tests with threads have the columns `threads` and
+#'   `thread_cores` (cores available to the rank with the fewest).
 #' @noRd
 crowded_threads <- function(summary) {
   if (!all(c("threads", "thread_cores") %in% names(summary))) {
@@ -102,12 +102,12 @@ UNITS <- list(
   "%" = list(
     columns = c("share", "share_low", "share_high"), factor = 100, axis = "hidden share (%)"
   ),
-  # Each pair of ranks, or of their threads, moves one message in the time of an operation.
+  # In the time of an operation each pair of ranks, or of their threads, moves one message.
   "messages/s" = list(
     columns = c("median_s", "high_s", "low_s"), factor = 1e-6, rate = TRUE,
     axis = "rate of all pairs (million messages/s)"
   ),
-  # Of a measure beside the time.
+  # For measures other than the time.
   KiB = list(columns = c("value", "value_low", "value_high"), factor = 1 / 1024,
     axis = "memory (KiB)")
 )
@@ -123,7 +123,7 @@ unit_of <- function(exhibit) {
   unit
 }
 
-#' Columns `y`, `y_low`, `y_high` of a table in a unit; points have no interval.
+#' Add the columns `y`, `y_low`, `y_high` in a unit to a table; points have no interval.
 #' @noRd
 add_values <- function(table, unit) {
   columns <- intersect(unit$columns, names(table))

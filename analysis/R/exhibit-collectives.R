@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verbs for collective operations beyond their time: what non-blocking ones hide, what memory the
-# library takes.
+# Verbs for properties of collective operations other than their time: hidden computation of
+# non-blocking operations, and memory use of the library.
 
-#' Share of a non-blocking collective that a computation beside it hides.
+#' Share of a non-blocking collective that is hidden behind a computation.
 #'
-#' Of each launch from three medians (as IMB-NBC does): the operation alone, a computation alone
-#' (`NAME.compute`), both at once (`NAME.both`). (alone + computation - both) / the shorter of the
-#' two, put to 0 where both at once take longer than one after the other, to 1 at most.
+#' The share is computed for each launch from three medians (as IMB-NBC does). They are the
+#' operation alone, a computation alone (`NAME.compute`), and both at once (`NAME.both`). The share
+#' is (alone + computation - both) / the shorter of the two. It is at most 1, and 0 if both at once
+#' take longer than one after the other.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @return the rows of `summary` that have all three, `operation` NAME, with `share` (0 to 1).
@@ -29,7 +30,7 @@ hidden_shares <- function(summary) {
   summary[all[, c(by, "share"), with = FALSE], on = by]
 }
 
-#' What [hidden_shares()] finds, by message size. Arguments: `series`, `panel`, `scale`.
+#' The result of [hidden_shares()] by message size. Arguments: `series`, `panel`, `scale`.
 #' @noRd
 exhibit_hidden_share <- function(exhibit) {
   found <- hidden_shares(exhibit$summary)
@@ -41,7 +42,7 @@ exhibit_hidden_share <- function(exhibit) {
   plot_exhibit(exhibit, "bytes")
 }
 
-#' Memory of a rank: what is resident, what of it is shared, and what the library has taken.
+#' Memory of a rank: the resident memory, its shared part, and the memory taken by the library.
 #' @noRd
 exhibit_memory_table <- function(exhibit) {
   samples <- samples_of_exhibit(exhibit)

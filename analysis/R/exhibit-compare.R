@@ -3,15 +3,15 @@
 
 #' Compare the levels of a column within an exhibit's data.
 #'
-#' As [compare_configurations()], and `by` may also be an option, a parameter or a setting, which
-#' then is no longer part of the strata.
+#' Extends [compare_configurations()]: `by` may also be an option, a parameter or a setting. Then
+#' it is no longer part of the strata.
 #'
-#' @return its table; waits when nothing can be compared, with the reason.
+#' @return the table of comparisons; waits with the reason if nothing can be compared.
 #' @noRd
 compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
   varied <- grep("^(parameter|setting)_", names(summary), value = TRUE)
   others <- varied[bare_name(varied) != bare_name(by)]
-  # The columns of single parameters and settings say all that these two do.
+  # The columns of single parameters and settings contain all values of these two columns.
   ignoring <- c("settings", "parameters")
   comparison <- compare_configurations(
     summary, by,
@@ -28,8 +28,9 @@ compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
 
 #' Performance or time of each level of `by` in % of that of the reference level, by size.
 #'
-#' Arguments: `by` (`placement`; of several the first that differs here), `reference` (`near`; may
-#' have stars; of several the first that is there), `series` (`mpi`), `of` (`performance`, `time`).
+#' Arguments: `by` (`placement`; the first of several columns that differs here); `reference`
+#' (`near`; may have stars; the first of several levels that is present); `series` (`mpi`);
+#' `of` (`performance`, `time`).
 #' @noRd
 exhibit_relative <- function(exhibit) {
   by <- compared_in(exhibit, "placement")
@@ -40,7 +41,7 @@ exhibit_relative <- function(exhibit) {
   of <- argument(exhibit, "of", "performance")
   relative[, `:=`(ratio = 100 * performance, low = 100 * low, high = 100 * high)]
   if (of == "time") relative[, `:=`(ratio = 1e4 / ratio, low = 1e4 / high, high = 1e4 / low)]
-  # What is compared is told by `other`.
+  # The compared level is in the column `other`.
   exhibit$arguments$series <- c(setdiff(argument(exhibit, "series", "mpi"), by), "other")
   panel <- setdiff(argument(exhibit, "panel", "transport"), by)
   plot <- plot_ratios(
@@ -66,7 +67,7 @@ WHAT_RELATIVE_SHOWS <- c(
   )
 )
 
-#' Ratios with their intervals by size, log-log about the line of no difference.
+#' Plot ratios with their intervals by size, log-log, with a line at no difference.
 #'
 #' @param table comparison with `ratio`, `low`, `high`, `n`.
 #' @param none the ratio of no difference.
@@ -96,7 +97,7 @@ plot_ratios <- function(table, exhibit, panel, axis, what, none = 1) {
   with_data(plot, table)
 }
 
-#' The first of the wanted levels, which may have stars, that a comparison has.
+#' The first of the wanted levels (which may have stars) that is in a comparison.
 #' @noRd
 reference_in <- function(comparison, wanted) {
   levels <- unique(c(comparison$a, comparison$b))
@@ -104,7 +105,7 @@ reference_in <- function(comparison, wanted) {
   if (length(there)) there[[1L]] else wanted[[1L]]
 }
 
-#' Of all pairs those with the reference; `performance` is its time over the other's.
+#' The pairs with the reference; `performance` is the time of the reference over the other time.
 #' @noRd
 relative_to <- function(comparison, reference) {
   first <- comparison[a == reference]
@@ -121,7 +122,7 @@ relative_to <- function(comparison, reference) {
 
 `%or%` <- function(a, b) unname(fifelse(is.na(a), b, a))
 
-#' Columns, beside those named, in which rows of a comparison differ.
+#' Further columns in which the rows of a comparison differ, except the columns `named`.
 #' @noRd
 unexplained_in <- function(comparison, named) {
   columns <- c(
@@ -135,13 +136,13 @@ unexplained_in <- function(comparison, named) {
   }, columns)
 }
 
-# An option and the parameter that sets it are one thing.
+# An option and the parameter that sets it have the same bare name.
 bare_name <- function(column) gsub("[_-]+", "-", word_of_column(column))
 
-#' Ratios of times with their verdicts, at fixed sizes, in the levels of a column.
+#' Ratios of times with their verdicts, at fixed sizes, by the levels of a column.
 #'
-#' The headline of this project is one: the ratio of each pair of MPIs with every start line.
-#' Arguments: `by` (what is compared), `x` (in whose levels).
+#' The headline of this project is of this kind: the ratio of each pair of MPIs with every start
+#' line. Arguments: `by` (the compared column), `x` (the column along the axis).
 #' @noRd
 exhibit_ratio <- function(exhibit) {
   by <- argument(exhibit, "by", "mpi")
@@ -160,7 +161,7 @@ exhibit_ratio <- function(exhibit) {
   with_data(plot, table[, !c("shown", "where", "panel")])
 }
 
-# Size, transport, and what else tells rows of a comparison apart.
+# Size, transport and the other columns that distinguish the rows of a comparison.
 where_of <- function(table, x = character()) {
   more <- unexplained_in(table, c("bytes", "transport", "operation", x))
   level_of(table, c("bytes", "transport", more))
@@ -200,14 +201,13 @@ WHAT_RATIOS_SHOW <- paste(
   "verdicts rest. Under 1 the first of the pair is faster."
 )
 
-#' How wrong a way of measuring is: the ratio of a wrong operation's time to the right one's, by
-#' size.
+#' The error of a wrong way of measuring: the ratio of its time to that of the right way, by size.
 #'
-#' Arguments: `wrong`, `right` (names of operations, as many of the one as of the other).
+#' Arguments: `wrong`, `right` (names of operations, equally many of each).
 #' @noRd
 exhibit_error <- function(exhibit) {
   table <- error_ratios(exhibit)
-  # The title of an exhibit says what is wrong; of a panel, in which operation.
+  # The title of an exhibit names the error; the title of a panel names the operation.
   table[, pair := fifelse(
     base_operation(wrong) == base_operation(right), base_operation(right),
     paste(title_of(wrong), "/", title_of(right))
@@ -220,8 +220,8 @@ exhibit_error <- function(exhibit) {
 
 #' Comparisons of the exhibit's pairs of operations, wrong over right.
 #'
-#' Pairs that no launch has are left out. With the argument `repetition` only that one counts: of
-#' first calls, 0 is the launch's first, in which the library sets up what it needs.
+#' Pairs that no launch has are left out. With the argument `repetition` only that repetition
+#' counts. For first calls, 0 is the first call of the launch, in which the library sets itself up.
 #' @noRd
 error_ratios <- function(exhibit) {
   only <- argument(exhibit, "repetition")

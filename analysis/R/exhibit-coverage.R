@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The list of exhibits: what is drawn from how many launches, and what the others wait for.
+# Lists the exhibits with the number of launches behind each, and what waiting exhibits need.
 
 #' Write coverage.csv and coverage.md.
 #' @noRd
@@ -10,7 +10,7 @@ write_coverage <- function(coverage, out_dir) {
   })
 }
 
-# Classes of exhibits by what they rest on, best first, and how each is said of `%d` exhibits.
+# Classes of exhibits by the kind of their data, best first, with the words for `%d` exhibits.
 EXHIBIT_CLASSES <- c(
   `real >= 5` = "%d from at least five real launches of each configuration",
   real = "%d from fewer real launches", emulated = "%d from emulated hosts or networks",
@@ -36,9 +36,9 @@ class_of_exhibit <- function(state, ground, n, circular, stand_in = FALSE) {
   }
 }
 
-#' Launches of that configuration and size of which there are fewest.
+#' The number of launches of the configuration and size with the fewest.
 #'
-#' Where each launch chooses sizes of its own, by where its curve bends, a launch counts for all.
+#' If launches choose sizes themselves, by the shape of their curve, a launch counts for all sizes.
 #' @noRd
 fewest_launches <- function(summary) {
   by <- intersect(configuration_columns(summary), names(summary))
@@ -75,17 +75,17 @@ say_classes <- function(coverage) {
   said
 }
 
-#' Write what a dataset covers where readers look for it.
+#' Write the coverage of a dataset into the README, and the complete list into a CSV file.
 #'
 #' @param results_dir as for [draw_exhibits()].
-#' @param readme file whose lines between `<!-- coverage -->` and `<!-- end -->` are written anew.
-#' @param list_file CSV of the whole coverage; the same folder keeps what it was made from.
+#' @param readme file whose lines between `<!-- coverage -->` and `<!-- end -->` are replaced.
+#' @param list_file CSV of the complete coverage, with the checksum of the dataset.
 #' @inheritParams draw_exhibits
-#' @return the sentence, invisibly; it is printed too.
+#' @return the sentence, invisibly; it is also printed.
 #' @noRd
 write_coverage_of <- function(results_dir, readme, list_file, published = NULL) {
   results <- read_study(results_dir)
-  # Every exhibit is made, and none is written.
+  # Make every exhibit to find its state, but write no files.
   coverage <- with_families(families_of(results$sessions), draw_all_exhibits(
     results, tempdir(), published = published, shown = \(coverage) coverage[0L]
   ))
@@ -107,7 +107,7 @@ write_coverage_of <- function(results_dir, readme, list_file, published = NULL) 
 COVERAGE_BEGIN <- "<!-- coverage: made by `make coverage DATA=reference` -->"
 COVERAGE_END <- "<!-- end -->"
 
-#' What tells a packed dataset from others; "" of other folders.
+#' The checksum that identifies a packed dataset; "" for other folders.
 #' @noRd
 dataset_sum <- function(dir) {
   sums <- file.path(dir, "SHA256SUMS")

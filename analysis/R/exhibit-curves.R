@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verbs that draw curves: by message size, by a parameter, with the gain of one side beside them.
+# Verbs that draw curves: by message size, by a parameter, and with the gain of one level below.
 
 WHAT_CURVES_SHOW <- paste(
   "Points: median of the launch medians. Thick lines: its 95 % interval over launches.",
@@ -8,8 +8,9 @@ WHAT_CURVES_SHOW <- paste(
 
 #' Time or bandwidth by message size.
 #'
-#' Arguments of the row: `series` (columns told apart by colour), `panel`, `unit` (`us`, `ms`,
-#' `MB/s`, `Mbit/s`), `scale` (`log` or `linear` for x, then for y; `log log` by default).
+#' Arguments of the row: `series` (columns whose levels have different colours), `panel`, `unit`
+#' (`us`, `ms`, `MB/s`, `Mbit/s`), `scale` (`log` or `linear` for x, then for y; `log log` by
+#' default).
 #'
 #' @param exhibit what [exhibit_data()] returned.
 #' @return a ggplot with its data as attribute `data`.
@@ -33,9 +34,9 @@ exhibit_by_parameter <- function(exhibit) {
 plot_exhibit <- function(exhibit, x) {
   unit <- unit_of(exhibit)
   tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
-  # One scale is that of x.
+  # A single scale applies to x.
   axes <- c(argument(exhibit, "scale", "log"), "log")[1:2]
-  # Nothing has no place on a log axis, and no bandwidth.
+  # A log axis cannot show zero, and a size of zero has no bandwidth.
   shown <- lapply(tables, function(table) {
     table[is.finite(y) & (y > 0 | axes[[2L]] == "linear")]
   })
@@ -46,7 +47,8 @@ plot_exhibit <- function(exhibit, x) {
   placed <- lapply(shown, function(table) {
     set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
   })
-  # Panels of linear axes have each their own, or the slowest transport hides the others.
+  # With a linear axis each panel has its own scale, or the slowest transport would hide the
+  # others.
   free <- if (axes[[2L]] == "linear") "free_y" else "fixed"
   most <- if (axes[[2L]] == "linear") MOST_OF_RANGE else Inf
   cut <- any(placed$points[, list(y = max(y)), by = "panel"][
@@ -63,10 +65,10 @@ plot_exhibit <- function(exhibit, x) {
   with_data(plot, tidy_data(placed$medians))
 }
 
-# On a linear axis one slow launch would press all others together.
+# Cuts the lines, because on a linear axis one slow launch would press all others together.
 MOST_OF_RANGE <- 2L
 
-# The table behind a plot: without what only places things.
+# The table behind a plot, without the columns that only position points.
 tidy_data <- function(medians) {
   drop <- c("x", "y", "y_low", "y_high")
   medians[, setdiff(names(medians), drop), with = FALSE]
@@ -80,11 +82,11 @@ y_axis <- function(title, scale) {
   }
 }
 
-#' The axis of sizes or of a parameter, and where its values stand.
+#' The axis of sizes or of a parameter, and a function that positions its values.
 #' @noRd
 axis_of <- function(x, values, scale) {
   sizes <- x == "bytes"
-  # One value of a parameter shows nothing "by" it.
+  # With one value of a parameter, a curve would show nothing.
   if (!sizes && uniqueN(values) < 2L) {
     await("another ", if (x %in% names(COUNTED)) "number of ", gsub("_", " ", word_of_column(x)))
   }
@@ -98,11 +100,11 @@ axis_of <- function(x, values, scale) {
   if (is.null(title)) title <- gsub("_", " ", word_of_column(x))
   label <- if (sizes) format_bytes else format_axis
   steps <- sort(unique(values[is.finite(values)]))
-  # A queue of none has no place on a log axis.
+  # A log axis cannot show a queue of 0 entries.
   if (scale == "log" && all(steps > 0)) {
     breaks <- steps[seq(1L, length(steps), by = ceiling(length(steps) / 9))]
     list(
-      # Where there is one value only, its levels stand close together all the same.
+      # With a single value, the limits keep its levels close together.
       scale = ggplot2::scale_x_continuous(
         title,
         trans = "log2", breaks = breaks, labels = label, limits = range(steps) * c(2 / 3, 3 / 2)
@@ -128,18 +130,18 @@ AXES <- c(
 )
 AXES <- as.list(AXES)
 
-# A few values of a parameter are all labelled.
+# With few values of a parameter, all of them are labelled.
 linear_breaks <- function(steps, sizes) {
   if (sizes || length(steps) > 6L) binary_breaks else steps
 }
 
-# Breaks on a linear axis of sizes: whole multiples of a power of two.
+# Breaks on a linear axis of sizes: multiples of a power of two.
 binary_breaks <- function(limits) {
   step <- 2^ceiling(log2(diff(limits) / 6))
   seq(ceiling(limits[[1L]] / step) * step, limits[[2L]], by = step)
 }
 
-#' Times of several operations, or levels of another column, side by side.
+#' Times of several operations, or of the levels of another column, next to one another.
 #'
 #' Arguments: `x` (the column, `operation`), `series`, `panel`, `unit`.
 #' @noRd
@@ -153,11 +155,11 @@ exhibit_values <- function(exhibit) {
     apart <- 0.12 * (as.integer(table$level) - (nlevels(table$level) + 1) / 2)
     set(table, j = "x", value = at + apart)
   }
-  # Nothing leads from one operation to the next: no line.
+  # No line, because operations have no order.
   columns <- columns_of_panels(uniqueN(tables$medians$panel))
   labels <- gsub(" ", "\n", levels(names), fixed = TRUE)
   widest <- max(nchar(unlist(strsplit(labels, "\n", fixed = TRUE))))
-  # Labels that do not fit beside one another stand upright.
+  # Labels that do not fit next to one another are rotated.
   wide <- widest * length(labels) * columns > LEGEND_WIDTH
   plot <- draw_curves(tables$points, tables$medians, "free_y", columns, lines = FALSE) +
     ggplot2::scale_x_continuous(
@@ -174,11 +176,11 @@ exhibit_values <- function(exhibit) {
   with_data(plot, tidy_data(tables$medians))
 }
 
-#' Time or bandwidth by size, and below it what one level of `by` gains over another.
+#' Time or bandwidth by size, and below it the gain of one level of `by` over another.
 #'
-#' Arguments: as [exhibit_by_size()], and `by` (column compared; of several the first that differs
-#' here). The gain of a over b is what a's
-#' time is less than b's, in % of b's; for a bandwidth, what it is more than b's, in %.
+#' Arguments: as [exhibit_by_size()], and `by` (the compared column; the first of several that
+#' differs here). The gain of a over b is how much a's time is less than b's, in % of b's. For a
+#' bandwidth, it is how much a's is more than b's, in % of b's.
 #' @noRd
 exhibit_gain <- function(exhibit) {
   by <- compared_in(exhibit, "mpi")
@@ -187,11 +189,11 @@ exhibit_gain <- function(exhibit) {
   rate <- unit$columns[[1L]] == "bytes_per_s"
   curves <- lapply(exhibit_curves(exhibit), add_values, unit)
   gains <- gains_of(exhibit, by, rate)
-  # One side alone gains nothing: where others have both, its panels would be empty.
+  # A level alone has no gain. Such panels would be empty, so that they are left out.
   both <- levels(curves$medians$panel) %in% as.character(gains$panel)
   panels <- levels(curves$medians$panel)[both]
   alone <- levels(curves$medians$panel)[!both]
-  # Two panels of each: those with the largest gains.
+  # Each gain takes two panels. Only those with the largest gains are shown.
   largest <- gains[is.finite(y), list(y = max(abs(y))), by = "panel"][order(-y)]$panel
   most <- panels %in% as.character(utils::head(largest, MOST_PANELS %/% 2L))
   left_out <- panels[!most]
@@ -200,7 +202,7 @@ exhibit_gain <- function(exhibit) {
   gains <- gains[panel %in% panels]
   levels <- c(levels(curves$medians$level), unique(gains$level))
   columns <- min(3L, length(panels))
-  # Below a row of curves comes the row of their gains.
+  # Each row of curves is followed by the row of their gains.
   cells <- unlist(lapply(split(panels, (seq_along(panels) - 1L) %/% columns), function(row) {
     c(join_cells(row, unit$axis), join_cells(row, "gain (%)"))
   }), use.names = FALSE)

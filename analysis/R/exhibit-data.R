@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Launch summaries -> the points and medians of one exhibit, with its series and panels.
+# Selects the points and medians of one exhibit from launch summaries, with series and panels.
 
-#' The rows of the launch summary that each exhibit is about.
+#' The rows of the launch summary that each exhibit needs.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param exhibits rows of the register.
 #' @param session names of sessions to choose from.
-#' @return list, one element an exhibit: list of numbers of rows of `summary`, one element an
-#'   alternative of its `tests` that has all its data.
+#' @return list, one element an exhibit: list of numbers of rows of `summary`, one element for each
+#'   alternative of its `tests` with complete data.
 #' @noRd
 rows_of_exhibits <- function(summary, exhibits, session = NULL) {
-  # Found once by their tests, of which each exhibit is about a few.
+  # Rows are grouped by test once, because each exhibit needs only a few tests.
   measured <- which(!is.na(summary$median_s))
   of_test <- split(measured, summary$test[measured])
-  # Fifty rows take as long as a file.
+  # Fifty rows take as long as reading a file.
   unlist(over_cores(seq_len(nrow(exhibits)), function(part) {
     lapply(part, function(i) rows_of_exhibit(summary, exhibits[i], session, of_test))
   }, nrow(summary) %/% 50L), recursive = FALSE)
@@ -30,12 +30,10 @@ rows_of_exhibit <- function(summary, spec, session, of_test) {
   found[lengths(found) > 0L]
 }
 
-#' Of the rows that an exhibit could show those of one state in each panel: all that stands beside
-#' one another in it can be compared. Transports have panels of their own, unless they are what is
-#' compared.
+#' Select the rows of one state for each panel, so that everything within a panel can be compared.
+#' Transports have panels of their own, unless they are compared.
 #'
-#' Several tests are taken each from its own state only where no state has them all, and then of
-#' one CPU.
+#' If no state has all tests, each test is taken from its own state, but all from one CPU.
 #' @noRd
 rows_of_state <- function(summary, rows, spec, tests, session) {
   given <- spec$arguments[[1L]]
@@ -56,8 +54,8 @@ rows_of_state <- function(summary, rows, spec, tests, session) {
   if (all(tests %in% summary$test[chosen])) chosen
 }
 
-#' Which rows are of that CPU of their site on which most of their tests were measured, of several
-#' the one that was measured on last. Whichever simulates, what it finds is the same.
+#' Whether each row is of the CPU of its site that measured the most tests. Among several such CPUs
+#' the last used one is chosen. Simulated rows always count, as their CPU does not change results.
 #' @noRd
 of_one_cpu <- function(rows, session) {
   if (is.null(rows$cpu_model)) {
@@ -71,15 +69,15 @@ of_one_cpu <- function(rows, session) {
   !real | rows$cpu_model == best$cpu_model[match(rows$site, best$site)]
 }
 
-# Rows of some columns, as a list: a summary has hundreds of columns.
+# Rows of some columns, as a list, because a summary has hundreds of columns.
 column_rows <- function(summary, columns, rows) {
   columns <- intersect(columns, names(summary))
   c(list(rows = rows), lapply(stats::setNames(columns, columns), \(name) summary[[name]][rows]))
 }
 
-# Which rows have one of the wanted values in every column of the filter. Values may have stars;
-# those that begin with ! are the unwanted ones, and a row without any value has none of them.
-# Those in brackets are shown where they are, and not missed where they are not.
+# Whether each row has one of the wanted values in every column of the filter. Values may have
+# stars. Values that begin with ! are unwanted; rows without a value have none of them. Values in
+# brackets are optional: they are shown if they exist and not reported if they are missing.
 matches <- function(table, filter) {
   count <- length(table[[1L]])
   kept <- rep(TRUE, count)
@@ -96,15 +94,15 @@ matches <- function(table, filter) {
   kept
 }
 
-# One regular expression for wanted values.
+# One regular expression for all wanted values.
 any_of <- function(wanted) {
   paste(utils::glob2rx(gsub("[()]", "", wanted)), collapse = "|")
 }
 
-#' Values that a filter wants and no launch has.
+#' Values that a filter requests and that no launch has.
 #'
 #' @param table launches; `filter` has the wanted values of its columns, by name.
-#' @return texts such as "placement far", one a column; `NULL` where all are there.
+#' @return texts such as "placement far", one a column; `NULL` if all values are present.
 #' @noRd
 lacking_values <- function(table, filter) {
   unlist(lapply(names(filter), function(column) {
@@ -120,11 +118,11 @@ word_of_column <- function(column) {
   sub("^mpi$", "MPI", sub("^(option|parameter|setting)_", "", column))
 }
 
-#' What a verb draws from.
+#' The data from which a verb draws an exhibit.
 #'
-#' @param summary of the whole study: [summarise_launches()]; columns of launches that it lacks are
-#'   those of `results`.
-#' @param rows of `summary` that the exhibit is about.
+#' @param summary summary of the complete study: [summarise_launches()]. Missing columns of
+#'   launches are taken from `results`.
+#' @param rows rows of `summary` that the exhibit needs.
 #' @param spec row of the register.
 #' @param published folder of the printed numbers, or `NULL`.
 #' @return list: `spec`, `arguments`, `summary` (its rows), `medians` of them, `results`,
@@ -147,7 +145,7 @@ exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) 
   )
 }
 
-#' A setting that is drawn by and that no launch was given is unset in all.
+#' Add the setting that an exhibit draws by as unset, if no launch was given it.
 #' @noRd
 with_unset <- function(summary, arguments) {
   lacking <- setdiff(grep("^setting_", unlist(arguments), value = TRUE), names(summary))
@@ -155,12 +153,12 @@ with_unset <- function(summary, arguments) {
   summary
 }
 
-#' Each launch twice, told apart by the column `measure`: by the median of its samples, and by the
-#' least of them, as studies took it that wanted what nothing else had disturbed.
+#' Each launch twice, by the column `measure`: by the median of its samples, and by their minimum.
+#' Some studies took the minimum to get the time without disturbance.
 #' @noRd
 by_median_and_least <- function(summary) {
   summary <- copy(summary)[, measure := rep("median", .N)]
-  # Where nothing disturbs, the two are one.
+  # Without any disturbance, both are equal.
   if (isTRUE(all(summary$min_s == summary$median_s))) {
     return(summary)
   }
@@ -171,8 +169,8 @@ by_median_and_least <- function(summary) {
   rbind(summary, least)
 }
 
-#' Column `protocol`: what the least and the largest eager limit of an MPI over a transport make
-#' of its messages. The limits themselves differ between MPIs, and so cannot be compared.
+#' Add the column `protocol`: the protocol of messages under the smallest and the largest eager
+#' limit of an MPI over a transport. The limits differ between MPIs and cannot be compared.
 #' @noRd
 add_protocol <- function(summary) {
   if (!nrow(summary) || !"setting_eager_limit" %in% names(summary)) {
@@ -195,7 +193,7 @@ argument <- function(exhibit, name, default = NULL) {
   if (is.null(given)) default else given
 }
 
-#' What an exhibit compares: of the columns in `by`, the first that has several values here.
+#' The column that an exhibit compares: the first column in `by` that has several values here.
 #' @noRd
 compared_in <- function(exhibit, default) {
   columns <- argument(exhibit, "by", default)
@@ -206,25 +204,25 @@ compared_in <- function(exhibit, default) {
   c(several, columns)[[1L]]
 }
 
-# Curves that a panel has at most where some of them can be told apart by panels.
+# Largest number of curves in a panel, if curves can be moved to further panels.
 MOST_SERIES <- 7L
 
 #' Points and medians of an exhibit with the columns `level` and `panel`.
 #'
-#' What still tells configurations of one panel, series and x apart is added to the panel, so that
-#' no line is drawn through two configurations.
+#' Further columns that distinguish configurations of one panel, series and x are added to the
+#' panel. So no line is drawn through two configurations.
 #'
 #' @param x name of the column along the axis.
 #' @return list: `points`, `medians`.
 #' @noRd
 exhibit_curves <- function(exhibit, x = "bytes") {
-  # A table of its own, of the same columns.
+  # A new table that shares the columns.
   points <- setDT(as.list(exhibit$summary))
   series <- argument(exhibit, "series", "mpi")
   panel <- setdiff(argument(exhibit, "panel", "transport"), series)
   if (!length(panel)) panel <- "transport"
   need_columns(points, c(series, panel, x), paste("the data of", exhibit$spec$name))
-  # More curves than can be told apart in a panel: the first column gets panels of its own.
+  # Too many curves to distinguish in a panel: the first column gets panels of its own.
   if (length(series) > 1L && uniqueN(points, by = series) > MOST_SERIES) {
     panel <- c(panel, series[[1L]])
     series <- series[-1L]
@@ -255,7 +253,7 @@ unexplained <- function(points, named, x) {
   count <- NULL
   for (column in candidates) {
     values <- points[[column]]
-    # What is the same everywhere tells nothing apart.
+    # A column with a single value distinguishes nothing.
     if (!length(values) || all(values == values[[1L]], na.rm = TRUE) && !anyNA(values)) next
     keys <- c(named, added, x)
     if (is.null(count)) count <- uniqueN(points, by = keys)
@@ -267,7 +265,7 @@ unexplained <- function(points, named, x) {
   added
 }
 
-#' The levels of several columns together, in words and in their natural order.
+#' The combined levels of several columns, in words and in their natural order.
 #' @noRd
 level_of <- function(table, columns) {
   words <- lapply(columns, function(column) in_words(column, table[[column]]))
@@ -292,7 +290,7 @@ in_words <- function(column, values) {
   factor(words[match(as.character(values), sorted)], unique(words))
 }
 
-# How the values of a column are said; what is not here is said by title_of().
+# Words for the values of a column. Values that are not listed here are named by `title_of()`.
 COUNTED <- list(
   ranks = c("rank", "ranks"), pairs = c("pair", "pairs"), hosts = c("host", "hosts"),
   burst = c("message", "messages"), cores = c("core", "cores"),
@@ -343,18 +341,18 @@ SAID <- list(
   )
 )
 
-# How it is said that a setting was left alone.
+# Words for settings that were not set.
 UNSET <- c(
   setting_async_progress = "the library's own progress",
   setting_eager_limit = "the library's limit"
 )
 
-# The part of a label that tells one from the others: a simulated machine's name, an emulated
-# network with its hosts. The caption has the whole label.
+# The distinguishing part of a label: the name of a simulated machine, or an emulated network with
+# its hosts. The caption contains the complete label.
 short_label <- function(values) {
   kind <- "^emulated: ([0-9]+) (User-mode Linux )?(hosts|guests) on [0-9]+ cores, ([^ ]+) .*$"
   short <- sub(kind, "\\1 \\3 of \\4", values)
-  # The name of a simulated machine, and as much more as tells two of one name apart.
+  # The name of a simulated machine, extended as far as needed to be unique.
   for (pattern in c("[^,]*", "[^,]*,[^,]*")) {
     same <- short %in% short[duplicated(short)] | short == values
     short[same] <- sub(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verbs for whole programs: their phases, how they scale, what they send.
+# Verbs for complete programs: their phases, their scaling and their messages.
 
 #' Medians of several measures of the samples, one row a configuration and measure: `value`.
 #' @noRd
@@ -12,16 +12,16 @@ medians_of_measures <- function(exhibit, measures, x) {
   }))
 }
 
-# Words below each other, since bars are narrow; a size stays with its unit.
+# Puts each word on its own line, since bars are narrow. A size stays with its unit.
 narrow_words <- function(text) gsub(",? (?![KM]?i?B\\b)|(?<=-)", "\n", text, perl = TRUE)
 
 phase_name <- function(measure) gsub("_", " ", sub("_s$", "", measure))
 
-#' Phases of a program, one on the other.
+#' Phases of a program, stacked.
 #'
 #' Arguments: `measures` (columns of the samples, in s), `x` (`ranks`), `series`, `panel`. The
-#' phases are those of the rank that took longest. What is missing to the height of the point is
-#' outside of them; where phases overlap the bar is higher.
+#' phases are those of the rank that took longest. The gap between the bar and the point is time
+#' outside of the phases. If phases overlap, the bar is higher than the point.
 #' @noRd
 exhibit_phases <- function(exhibit) {
   x <- argument(exhibit, "x", "ranks")
@@ -62,11 +62,11 @@ whole_as_measure <- function(whole) {
   set(out, j = "measure", value = "time_s")
 }
 
-#' Times over those with the fewest ranks, by configuration.
+#' Scaling relative to the fewest ranks, by configuration.
 #'
-#' @param per_rank whether every rank has as much to do whatever their number is.
-#' @return data.table: `panel`, `level`, `ranks`, `base` (ranks held against), `n`, `speedup` and
-#'   `efficiency` (1: ideal), each with `_low` and `_high` (`NA` under five launches).
+#' @param per_rank whether the work of a rank is the same for any number of ranks.
+#' @return data.table: `panel`, `level`, `ranks`, `base` (ranks of the reference), `n`; `speedup`
+#'   and `efficiency` (1: ideal), each with `_low` and `_high` (`NA` under five launches).
 #' @noRd
 scaling_of <- function(points, per_rank) {
   rows <- lapply(split(points, by = c("panel", "level"), drop = TRUE), function(part) {
@@ -94,7 +94,7 @@ scaling_of <- function(points, per_rank) {
   out[]
 }
 
-#' Speed-up and efficiency over the fewest ranks that were measured.
+#' Speed-up and efficiency relative to the fewest measured ranks.
 #'
 #' Arguments: `series`, `panel`, and `work`: `fixed` (the default: one problem, strong scaling) or
 #' `per-rank` (weak scaling).
@@ -122,9 +122,9 @@ exhibit_scaling <- function(exhibit) {
   with_data(plot, table)
 }
 
-#' Time, its phases, the share of some of them, and the gain over the fewest ranks.
+#' Time, its phases, the share of computation, and the speed-up over the fewest ranks.
 #'
-#' Arguments: `measures` (columns of the samples), `share` (those of them that are computation),
+#' Arguments: `measures` (columns of the samples), `share` (the measures that are computation),
 #' `series`, `panel`.
 #' @noRd
 exhibit_phase_table <- function(exhibit) {
@@ -187,16 +187,16 @@ exhibit_message_table <- function(exhibit) {
   ))
 }
 
-# The one value that all have; several are a fault of the counting.
+# The common value of all launches; different values are an error of the counting.
 unique_one <- function(values) {
   one <- unique(values)
   if (length(one) > 1L) refuse("launches of one program sent different numbers of messages")
   if (length(one)) one else NA_real_
 }
 
-#' What one level of a column gains over another, in % of the other's time.
+#' The gain of one level of a column over another, in % of the other's time.
 #'
-#' Arguments: `by` (what is compared).
+#' Arguments: `by` (the compared column).
 #' @noRd
 exhibit_gain_table <- function(exhibit) {
   by <- argument(exhibit, "by", "mpi")

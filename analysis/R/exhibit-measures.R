@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verbs that need more than the time of an operation: the parts of overlap, overheads, spread.
+# Verbs for measures other than the time of an operation: parts of overlap, overheads, spread.
 
 #' Launch medians of a measure, for the launches and rows of an exhibit.
 #'
 #' @param measure a column of the samples, such as `alone_s`, or `time_s` itself.
-#' @return as [summarise_launches()], restricted to the rows of the exhibit that have it, with the
-#'   columns `value` and `measure` and without those of the time.
+#' @return as [summarise_launches()], restricted to the rows of the exhibit that have the measure.
+#'   Has the columns `value` and `measure` in place of the columns of the time.
 #' @noRd
 summary_of_measure <- function(exhibit, measure) {
   values <- exhibit$summary[[column_of_measure(measure)]]
@@ -15,13 +15,13 @@ summary_of_measure <- function(exhibit, measure) {
   out[, setdiff(names(out), OF_TIME), with = FALSE]
 }
 
-# What a summary says of the time.
+# Columns of a summary that describe the time.
 OF_TIME <- c("median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s", "bytes_per_s")
 
-#' The summary of an exhibit from samples: of one repetition alone, or with columns that were
-#' computed.
+#' The summary of an exhibit from changed samples: from one repetition only, or with computed
+#' columns.
 #'
-#' @param measures names of columns that were computed.
+#' @param measures names of the computed columns.
 #' @noRd
 summary_from_samples <- function(exhibit, samples, measures = character()) {
   results <- with_samples(exhibit$results, samples)
@@ -38,9 +38,9 @@ samples_of_exhibit <- function(exhibit) {
 
 #' Time against computation: the operation, its parts, the computation alone.
 #'
-#' x is the time of the computation alone (`alone_s`), so that MPIs and launches whose steps were
-#' calibrated apart share an axis. Arguments: `measures` (columns of the samples, a curve each),
-#' `series` (columns that tell further curves apart), `panel`.
+#' x is the time of the computation alone (`alone_s`). So MPIs and launches with separately
+#' calibrated steps share an axis. Arguments: `measures` (columns of the samples, a curve each),
+#' `series` (columns that separate further curves), `panel`.
 #' @noRd
 exhibit_overlap <- function(exhibit) {
   measures <- argument(exhibit, "measures", "time_s")
@@ -75,7 +75,7 @@ exhibit_overlap <- function(exhibit) {
 
 `%or_none%` <- function(a, b) if (length(a)) a else b
 
-#' Results of an exhibit's launches alone.
+#' Only the results of an exhibit's launches.
 #' @noRd
 results_of <- function(exhibit) {
   results_of_launches(exhibit$results, unique(exhibit$summary$key))
@@ -98,8 +98,8 @@ exhibit_overheads <- function(exhibit) {
   plot_exhibit(exhibit, "bytes")
 }
 
-#' Overhead at one size: the gap without computation, the hidden computation, their difference:
-#' see [estimate_overlap()].
+#' Overhead at one size: the gap without computation, the hidden computation and their difference.
+#' See [estimate_overlap()].
 #' @noRd
 exhibit_overhead_table <- function(exhibit) {
   curves <- overlap_curves(results_of(exhibit))
@@ -109,7 +109,7 @@ exhibit_overhead_table <- function(exhibit) {
     column <- function(end) 1e6 * rows[[paste0(name, "_s", end)]]
     format_interval(column(""), column("_low"), column("_high"))
   }
-  # Where no step went beyond the knee, more may be hidden and the overhead be less.
+  # If no step went beyond the knee, the hidden part may be larger and the overhead smaller.
   bound <- function(name, sign) paste0(ifelse(rows$knee_seen, "", sign), cell(name))
   shown <- data.table(
     Configuration = as.character(level_of(
@@ -149,7 +149,7 @@ exhibit_spread <- function(exhibit) {
   with_data(plot, medians[, !c("x", "y_low", "y_high")])
 }
 
-#' A check whose true time is known: the measured time less the true one, by a parameter.
+#' A check with a known true time: the measured time minus the true time, by a parameter.
 #'
 #' Arguments: as [exhibit_by_parameter()], and `truth`: `up` (n ranks take n waits) or `null` (no
 #' time).

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verbs that show what is estimated from curves: opportunity of overlap, protocol regimes,
-# crossovers, eager limits, parameters of LogP. Each number comes with its interval over launches.
+# Verbs for estimates from curves: opportunity of overlap, protocol regimes, crossovers, eager
+# limits, parameters of LogP. Each number has its interval over launches.
 
 WHAT_TABLES_SHOW <- "Medians over launches with their 95 % intervals."
 
-#' Columns of the launch summary that its configurations have beside those of an estimate.
+#' Add the columns of the configurations from the launch summary to an estimate.
 #'
 #' @param table an estimate, one row a configuration.
-#' @param by columns of it that name a configuration.
-#' @return `table` with those columns.
+#' @param by columns of `table` that identify a configuration.
+#' @return `table` with the added columns.
 #' @noRd
 with_configurations <- function(table, exhibit, by) {
   more <- grep("^(option|parameter|setting)_", names(exhibit$summary), value = TRUE)
   more <- c("test", "hosts", "ranks", more)
   by <- setdiff(by, "bytes")
-  # The rows first: there are hundreds of such columns.
+  # Rows are selected first, because there are hundreds of such columns.
   keys <- keep_rows(exhibit$summary, which(!duplicated(exhibit$summary, by = by)))
   keys <- keys[, setdiff(c(by, more), "bytes"), with = FALSE]
   out <- keys[table, on = by]
-  # A setting that no launch of these results has was left alone by all.
+  # A setting that no launch of these results has is unset in all of them.
   named <- unlist(exhibit$arguments[c("series", "panel")])
   for (column in setdiff(grep("^setting_", named, value = TRUE), names(out))) {
     set(out, j = column, value = NA_character_)
@@ -26,13 +26,13 @@ with_configurations <- function(table, exhibit, by) {
   out[]
 }
 
-#' Names of configurations in words: the columns asked for, and what else differs.
+#' Names of configurations in words: the requested columns, and further columns that differ.
 #' @noRd
 name_configurations <- function(table, named, x) {
   level_of(table, c(named, unexplained(table, named, x)))
 }
 
-#' Share of a message's time in which computation is hidden, by message size: see
+#' Largest share of a message's time in which computation is hidden, by message size. See
 #' [estimate_overlap()].
 #'
 #' Arguments: `series`, `panel`.
@@ -61,7 +61,7 @@ exhibit_opportunity <- function(exhibit) {
       "hidden share of the time (%)",
       limits = c(0, 100), labels = format_axis
     ) +
-    # A ring around the point, whose shape is that of its series.
+    # A ring around the point, because the shape of the point shows its series.
     ggplot2::geom_point(
       data = found[knee_seen == FALSE], shape = 1L, size = 3.2, show.legend = FALSE
     ) +
@@ -76,8 +76,9 @@ exhibit_opportunity <- function(exhibit) {
   with_data(plot, tidy_data(found[, !"level"]))
 }
 
-#' Protocol regimes: latency and time of a byte in each, and where they change, held against the
-#' library's own eager limit where a launch of `eager-limit` is there. See [fit_regimes()].
+#' Protocol regimes: the latency and the time per byte in each, and the sizes where they change.
+#' Compares them with the library's eager limit if there are launches of `eager-limit`. See
+#' [fit_regimes()].
 #' @noRd
 exhibit_regime_table <- function(exhibit) {
   found <- regimes_found(exhibit)
@@ -89,7 +90,7 @@ exhibit_regime_table <- function(exhibit) {
   ))
 }
 
-#' Parameters of LogGP in each regime of the end-to-end latency: see [loggp_of()].
+#' Parameters of LogGP in each regime of the end-to-end latency. See [loggp_of()].
 #' @noRd
 exhibit_loggp_table <- function(exhibit) {
   parameters <- logp_parameters(results_of(exhibit))
@@ -119,8 +120,8 @@ WHAT_REGIMES_SAY <- paste(
   "another protocol."
 )
 
-# Regimes of every configuration of an exhibit; `more` makes further columns of the launches
-# (`key`, `bytes`, `median_s`) and the regimes of a configuration.
+# Regimes of every configuration of an exhibit. The function `more` makes further columns from the
+# launches (`key`, `bytes`, `median_s`) and the regimes of a configuration.
 regimes_found <- function(exhibit, more = NULL) {
   by <- configuration_columns(exhibit$summary)
   limits <- known_limits(exhibit$results)
@@ -168,7 +169,7 @@ changes_shown <- function(found) {
   setnames(shown, c("Changes between", "Support", "Shape", "Eager limit of the library"))
 }
 
-# Regimes of one configuration, a row each; of a change the row of the regime before it.
+# Regimes of one configuration, a row each. A change is in the row of the regime before it.
 regimes_of <- function(part) {
   sizes <- sizes_of_all(part)
   curve <- part[bytes %in% sizes, list(key, bytes, time_s = median_s)]
@@ -180,15 +181,15 @@ regimes_of <- function(part) {
   data.table(n = uniqueN(curve$key), fit$regimes, changes)
 }
 
-# Where sizes were chosen by the launch, only those that all have can be held together.
+# The sizes with the most launches. If launches choose sizes, only common sizes can be combined.
 sizes_of_all <- function(rows) {
   count <- rows[, list(launches = .N), keyby = "bytes"]
   count$bytes[count$launches == max(count$launches)]
 }
 
 #' Relative error of the medians over launches as points of one curve. A launch that is slower by
-#' the same factor at every size moves the curve and not its shape, so that each launch counts by
-#' what it deviates from its own mean.
+#' the same factor at every size moves the curve and does not change its shape. So each launch
+#' counts only by the deviations from its own mean.
 #'
 #' @param curve `key`, `bytes`, `time_s`.
 #' @return the median over sizes; `NA` for a single launch.
@@ -199,19 +200,19 @@ noise_of <- function(curve) {
   stats::median(spread$error, na.rm = TRUE)
 }
 
-#' Eager limits as `eager-limit` found them, of the sessions that would be reported.
+#' Eager limits as found by `eager-limit`, of the sessions that would be reported.
 #'
 #' @param results what [read_results()] returned.
 #' @param session names of sessions to choose from, see [choose_sessions()].
-#' @return data.table, one row a site, MPI and transport: `eager_limit_bytes`, the library's own
-#'   (median over launches, `Inf`: it held no size; `NA`: no launch left it alone),
-#'   `tried_bytes`, the largest size that was tried of it, and `header_bytes`, what of a limit
-#'   set by hand the library takes for itself (`NA` where none was set, or none seen). No rows
-#'   without launches.
+#' @return data.table, one row a site, MPI and transport. `eager_limit_bytes`: the library's own
+#'   limit (median over launches, `Inf`: it held no size; `NA`: every launch set a limit).
+#'   `tried_bytes`: the largest size that was tried for it. `header_bytes`: the part of a limit set
+#'   by hand that the library uses itself (`NA`: none was set, or none seen). No rows without
+#'   launches.
 #' @keywords internal
 known_limits <- function(results, session = NULL) {
   tried <- results$launches[experiment == "eager-limit"]
-  # Not inside [], where `session` is the column.
+  # Outside `[]`, where `session` would be the column.
   chosen <- if (nrow(tried)) choose_states(tried, SIDES, session)$used else logical()
   used <- tried[which(chosen)]
   if (!nrow(used)) {
@@ -222,7 +223,7 @@ known_limits <- function(results, session = NULL) {
   }
   found <- eager_limits(results_of_launches(results, used$key))
   set <- as.numeric(value_or_na(found, "setting_eager_limit"))
-  # Of a limit beyond the sizes tried nothing was seen.
+  # If a limit lies beyond the tried sizes, its header was not observed.
   found[, header := fifelse(is.finite(eager_limit_bytes), set - eager_limit_bytes, NA_real_)]
   found[, own := is.na(set)]
   found[, list(
@@ -232,8 +233,8 @@ known_limits <- function(results, session = NULL) {
   ), keyby = c("site", "mpi", "transport")]
 }
 
-#' Table: up to which message size (B) eager messages are faster than rendezvous, the eager limit
-#' of the library itself, and the variables that set a better one; see [find_crossovers()].
+#' Table of the message sizes (B) up to which eager messages are faster than rendezvous. Also gives
+#' the library's own eager limit, and the variables that set a better one; see [find_crossovers()].
 #' @noRd
 exhibit_crossover_table <- function(exhibit) {
   limits <- known_limits(exhibit$results)
@@ -266,7 +267,7 @@ exhibit_crossover_table <- function(exhibit) {
   ), found$n))
 }
 
-#' Eager limits: what was set, and up to which size messages then went without their receive.
+#' Table of eager limits: the limit that was set, and the largest size sent without a receive.
 #' @noRd
 exhibit_limit_table <- function(exhibit) {
   found <- eager_limits(results_of(exhibit))
@@ -298,13 +299,13 @@ exhibit_limit_table <- function(exhibit) {
   ), table$n))
 }
 
-#' From which size on the exchange of blocking sends deadlocks, as each launch found it.
+#' Table of the size from which the exchange of blocking sends deadlocks, as found by each launch.
 #' @noRd
 exhibit_deadlock_table <- function(exhibit) {
   launches <- unique(exhibit$summary, by = "key")
   if (!"found_deadlock_bytes" %in% names(launches)) await("launches that looked for the deadlock")
   largest <- max(exhibit$summary$bytes)
-  # "null": at no size that was asked for.
+  # "null": no deadlock at any requested size.
   launches[, least := fcoalesce(suppressWarnings(as.numeric(found_deadlock_bytes)), Inf)]
   table <- launches[, list(
     n = .N, deadlock_bytes = stats::median(least), least_bytes = min(least),
@@ -325,8 +326,8 @@ exhibit_deadlock_table <- function(exhibit) {
   ), table$n))
 }
 
-#' Parameters of LogP by message size, by both methods side by side, and the share of sizes above
-#' 1 kB at which both overheads fit into the latency: see [logp_parameters()].
+#' Parameters of LogP by message size, by both methods. Also gives the share of sizes above 1 kB at
+#' which both overheads fit into the latency. See [logp_parameters()].
 #' @noRd
 exhibit_logp_table <- function(exhibit) {
   parameters <- logp_parameters(results_of(exhibit))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verbs for the NAS kernels: rates by cores and language, and how to share out the cores.
+# Verbs for the NAS kernels: rates by cores and language, and the division of cores into ranks and
+# threads.
 #
-# The columns `mop` (operations of a run in millions) and `threads` are of every sample.
+# The columns `mop` (operations of a run in millions) and `threads` are in every sample.
 
-#' Rate in Mop/s by cores, ranks and threads apart, and beside it the speed-up over one core.
+#' Rate in Mop/s by cores, separately for ranks and threads, with the speed-up over one core.
 #'
-#' Arguments: `series` (columns told apart by colour beside ranks and threads), `panel`.
+#' Arguments: `series` (columns that get colours in addition to ranks and threads), `panel`.
 #' @noRd
 exhibit_rate <- function(exhibit) {
   apart <- argument(exhibit, "series")
@@ -25,7 +26,7 @@ exhibit_rate <- function(exhibit) {
   with_data(plot, tidy_rates(with_speedup(tables$medians, tables$medians[cores == 1], apart)))
 }
 
-#' Column `speedup`: a rate over that of one core, of the same panel and series; `NA` without one.
+#' Add `speedup`: a rate over that of one core, in the same panel and series; `NA` without one.
 #' @noRd
 with_speedup <- function(table, alone, apart) {
   by <- c("panel", apart)
@@ -33,7 +34,7 @@ with_speedup <- function(table, alone, apart) {
   table[, speedup := y / speedup][]
 }
 
-#' Rates, and below them as much again in panels of their own: speed-ups, where one core is there.
+#' Rates, and below them panels of their speed-ups, if there is a rate for one core.
 #' @noRd
 with_speedups <- function(table, alone, apart) {
   rates <- with_speedup(copy(table), alone, apart)
@@ -51,7 +52,7 @@ with_speedups <- function(table, alone, apart) {
   rbind(rates, faster)
 }
 
-#' Rate in Mop/s by threads of each rank, a curve a number of cores; the best split is named.
+#' Rate in Mop/s by threads of each rank, a curve a number of cores. Names the best split.
 #'
 #' Arguments: `panel`.
 #' @noRd
@@ -75,8 +76,8 @@ exhibit_splits <- function(exhibit) {
 #' The split with the highest rate on all cores of each panel, in words.
 #'
 #' @param medians what `rates_of()` gives.
-#' @return data.table: `panel`, `split` ("2 x 1": ranks x threads), `said`. A split is the best by
-#'   itself only where its interval is clear of the next one's.
+#' @return data.table: `panel`, `split` ("2 x 1": ranks x threads), `said` (the words). A split is
+#'   the single best only if its interval does not overlap the next one's.
 #' @noRd
 best_splits <- function(medians) {
   all_cores <- medians[, .SD[cores == max(cores)], by = "panel"]
@@ -100,7 +101,8 @@ best_splits <- function(medians) {
   ), by = "panel"]
 }
 
-#' How evenly zones of a multi-zone kernel are shared out, and what of the time exchanges take.
+#' How evenly the zones of a multi-zone kernel are distributed, and the share of time for
+#' exchanges.
 #'
 #' @noRd
 exhibit_balance_table <- function(exhibit) {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The studies' printed numbers beside ours: in figures as open diamonds that say so, under tables
-# as tables of their own.
+# Shows the studies' printed numbers beside the measured numbers: in figures as labelled open
+# diamonds, under tables as tables of their own.
 
 OVERLAY_COLUMNS <- c("exhibit", "file", "filter", "x", "y", "over", "scale", "label", "panel")
 
-#' Which printed numbers belong to which exhibit, from `overlays.csv` of the printed numbers.
+#' Read the assignment of printed numbers to exhibits from `overlays.csv`.
 #'
 #' @param dir folder of the printed numbers; `NULL`: none.
 #' @return data.table: `exhibit`, `file`, `label`, and the list column `data`: for figures `x`
@@ -54,17 +54,18 @@ overlay_data <- function(dir, row) {
   data.table(x = x, y = y)
 }
 
-# One `column=value`; values may hold blanks, commas and all but a semicolon.
+# Parses `column=value` members. Values may contain blanks, commas and all except a semicolon.
 parse_published_filter <- function(text) {
   parts <- strsplit(text, "; ", fixed = TRUE)[[1L]]
   stats::setNames(as.list(sub("^[^=]*=", "", parts)), sub("=.*", "", parts))
 }
 
-#' Put printed numbers into a figure; its caption says what they are.
+#' Add printed numbers to a figure, and explain them in its caption.
 #'
-#' They go into every panel that shows their quantity and, where the row names words of `panel`,
-#' has all of these in its title or in its legend: where panels show a gain too, gains go there and
-#' nothing else. A number without a place along the axis is a dotted line.
+#' They go into every panel that shows their quantity. If the row names words of `panel`, all of
+#' them must be in the title or the legend of the panel. In figures with panels of gains, printed
+#' gains go into these panels only, and other numbers do not. A number without a place along the
+#' axis is a dotted line.
 #' @noRd
 overlay_published <- function(plot, exhibit, printed) {
   panels <- panels_shown(plot)
@@ -96,7 +97,7 @@ overlay_published <- function(plot, exhibit, printed) {
   plot
 }
 
-# The panels of a plot that any of its layers has rows in.
+# The panels in which any layer of a plot has rows.
 panels_shown <- function(plot) {
   data <- c(list(plot$data), lapply(plot$layers, `[[`, "data"))
   panels <- Filter(is.factor, lapply(data, `[[`, "panel"))
@@ -105,7 +106,7 @@ panels_shown <- function(plot) {
   factor(levels, levels)[levels %in% there]
 }
 
-# The title of a panel and the levels in it.
+# The title of a panel and the levels that it shows.
 words_of_panel <- function(panel, plot) {
   levels <- unique(plot$data$level[plot$data$panel == panel])
   paste(c(as.character(panel), as.character(levels)), collapse = "; ")
@@ -130,7 +131,7 @@ overlay_layers <- function(data) {
   )[c(nrow(points) > 0L, nrow(points) > 0L, nrow(levels) > 0L)]
 }
 
-#' Printed tables to stand under ours, named by their captions.
+#' Printed tables to show below a measured table, named by their captions.
 #' @noRd
 published_tables <- function(printed) {
   if (!nrow(printed)) {

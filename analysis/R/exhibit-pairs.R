@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Heat maps of all pairs of ranks.
 
-# Ranks whose values are written into the cells.
+# Largest number of ranks for which values are written into the cells.
 MOST_LABELLED_RANKS <- 12L
 
 #' Medians of each pair of ranks, in both halves of a matrix.

@@ -1,39 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The register of exhibits: one call of exhibit() each, checked when it is made. Those of this
-# package are in register-*.R.
+# The register of exhibits: one call of `exhibit()` for each, checked when it is made. The exhibits
+# of this package are in `register-*.R`.
 
 registered <- new.env(parent = emptyenv())
 registered$rows <- list()
 
 #' Add an exhibit to the register.
 #'
-#' A call at the top of a file of `analysis/R/register-*.R`, or in a script of yours before
-#' [draw_all()], is all that an exhibit needs.
+#' An exhibit needs only one call, at the top of a file of `analysis/R/register-*.R`, or in a
+#' script of yours before [draw_all()].
 #'
 #' @param name STUDY-EXHIBIT, such as `"stival-fig-4.24"`; files are named by it.
-#' @param title what it shows, in our own words.
-#' @param data what it is drawn from: [launches_of()]; `NULL` where it is made of printed numbers
-#'   or waits for something.
+#' @param title subject of the exhibit, in the project's own words.
+#' @param data data of the exhibit: [launches_of()]; `NULL` if it is made of printed numbers or
+#'   waits for something.
 #' @param draw how it is drawn: a verb such as [by_size()], or a function of the launch summaries
 #'   (a data.table, see [summarise_launches()]) that returns a ggplot or a table; `NULL`: not drawn
 #'   yet. The verbs and [launches_of()] are known in the arguments of this call only.
 #' @param kind of a function: `"figure"` or `"table"`. A verb has its own.
-#' @param differs how it differs from the published one, a sentence for the caption.
-#' @param needs what a site or an experiment must have, where that is not there yet.
-#' @param without what of the study's own contrast no launches of ours can show: then it is drawn
-#'   in part at most.
-#' @param circular whether the simulated machine that may draw it was fitted to what it shows: then
-#'   it says so, and does not count as simulated.
+#' @param differs how it differs from the published exhibit, a sentence for the caption.
+#' @param needs requirements on a site or an experiment that are not yet met.
+#' @param without part of the study's contrast that no cotejo launches can show: then the exhibit
+#'   is drawn in part at most.
+#' @param circular whether the simulated machine was fitted to the content of the exhibit: then a
+#'   simulated exhibit is marked as circular, and does not count as simulated.
 #' @return the row, invisibly, as [list_exhibits()] has it. An error of class `cotejo_bad_data`
-#'   names the exhibit and what is wrong with it: a column that no launch has, an argument that
-#'   the verb does not take, sizes that are none, a name that is there already.
+#'   names the exhibit and the fault: a column that no launch has, an argument that the verb does
+#'   not take, invalid sizes, a name that is already registered.
 #' @examples
 #' \dontrun{
-#' exhibit("ours-exchange", "Exchange of messages by primitive",
+#' exhibit("example-exchange", "Exchange of messages by primitive",
 #'   data = launches_of("exchange_full", operation = "exchange-*", sizes = "1..1Mi"),
 #'   draw = by_size(series = operation, panel = c(mpi, transport))
 #' )
-#' exhibit("ours-spread", "Spread of the launches",
+#'
+#' exhibit("example-spread", "Spread of the launches",
 #'   data = launches_of("pingpong_quick"),
 #'   draw = function(launches) {
 #'     ggplot2::ggplot(launches, ggplot2::aes(mpi, 1e6 * median_s)) + ggplot2::geom_violin()
@@ -66,7 +67,7 @@ words_of_exhibits <- function() {
   )
 }
 
-#' An exhibit as a row of the register, checked and not registered.
+#' Make a checked row of the register without registering it.
 #' @noRd
 exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
                         without = "", circular = FALSE, kind = "figure") {
@@ -91,7 +92,7 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
   )
 }
 
-# What launches and verb an exhibit must have.
+# Checks that the launches and the verb of an exhibit are complete.
 check_parts <- function(name, data, draw, needs) {
   lacks <- c(data = is.null(data), draw = is.null(draw))
   is_fault <- c(
@@ -119,7 +120,7 @@ wrong_exhibit <- function(name, what) {
   bad_data(paste("exhibit", shortened(name, 80L)), NA, what, "see docs/exhibits.md")
 }
 
-# What goes wrong in an argument of an exhibit is said with its name.
+# Names the exhibit in an error of one of its arguments.
 in_exhibit <- function(name, argument) {
   tryCatch(argument, error = function(fault) {
     wrong_exhibit(name, sub("^exhibit: ", "", conditionMessage(fault)))
@@ -137,9 +138,9 @@ list_exhibits <- function() rbindlist(unname(registered$rows))
 
 #' The launches that an exhibit is drawn from.
 #'
-#' @param ... names of ReFrame tests: alternatives, of which the first with data counts; a vector
-#'   of several is needed together, but those of [if_there()] only where they have data. Named
-#'   arguments choose rows: the column and the values wanted, which may have stars; see [not()] and
+#' @param ... names of ReFrame tests as alternatives; the first with data counts. All tests of a
+#'   vector are needed together, except that those of [if_there()] may lack data. Named arguments
+#'   choose rows: the column and the wanted values, which may have stars; see [not()] and
 #'   [if_there()].
 #' @param sizes a range `"1..4Ki"`, a list `"16Ki 1Mi"`, or all (B).
 #' @return for [exhibit()].
@@ -170,8 +171,8 @@ launches_of <- function(..., sizes = "") {
   )
 }
 
-# Names of tests with all of those that are shown where they are, and without: of two that are left
-# out by one, the one without the first.
+# All subsets of the optional tests, each with the required tests. The set with all of them comes
+# first; among sets that lack one test, the set without the first test comes first.
 with_and_without <- function(names) {
   optional <- grep("^[(].*[)]$", names)
   names[optional] <- substr(names[optional], 2L, nchar(names[optional]) - 1L)
@@ -180,10 +181,11 @@ with_and_without <- function(names) {
   })
 }
 
-#' Values that are not wanted, and values that are shown where they are.
+#' Unwanted values and optional values.
 #'
-#' @param values of a column, for [launches_of()]: of `not()` no row has them; those of
-#'   `if_there()` are not missed where no launch has them. Of `if_there()` also names of tests.
+#' @param values values of a column, for [launches_of()]. `not()`: no row may have these values.
+#'   `if_there()`: these values, or names of tests, are not reported as missing if no launch has
+#'   them.
 #' @return for [launches_of()].
 #' @keywords internal
 not <- function(values) paste0("!", values)
@@ -194,11 +196,11 @@ if_there <- function(values) paste0("(", values, ")")
 
 wrong_argument <- function(...) refuse(paste0("exhibit: ", ...))
 
-# Nothing, FROM..TO, or a list: 64Ki, 1Mi, 100.
+# The form of sizes: nothing, FROM..TO, or a list: 64Ki, 1Mi, 100.
 SIZES_FORM <- "^(|[0-9]+([KMG]i)?[.][.][0-9]+([KMG]i)?|[0-9]+([KMG]i)?( +[0-9]+([KMG]i)?)*)$"
 
-# Columns that an exhibit may name: of every launch summary, of an experiment's samples; and what a
-# test, a setting or an option is told by.
+# Columns that an exhibit may name: columns of every launch summary and of an experiment's samples.
+# The columns of parameters, settings and options are matched by `VARIED_COLUMN`.
 FILTER_COLUMNS <- c(
   "site", "session", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement",
   "hosts", "ranks", "operation", "bytes", "settings", "parameters", "multiply_adds", "step",
@@ -214,9 +216,9 @@ VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 #'
 #' @param verb the function `exhibit_VERB()` draws it.
 #' @param columns list of expressions: names of columns, or `c()` of them.
-#' @param ... further arguments, as they are.
-#' @param cost how many times as long as by most verbs a row of the data takes: of those that fit
-#'   a thousand times.
+#' @param ... further arguments, passed on unchanged.
+#' @param cost time for a row of the data relative to most verbs: verbs that fit models take a
+#'   thousand times as long.
 #' @noRd
 drawing <- function(verb, columns = list(), ..., kind = "figure", cost = 1) {
   named <- Filter(length, lapply(columns, columns_named))
@@ -248,7 +250,7 @@ drawing_by <- function(own, kind) {
   )
 }
 
-#' What an exhibit's own function makes of its launches.
+#' Call an exhibit's own function with its launches.
 #' @noRd
 draw_by_own <- function(exhibit) {
   made <- exhibit$spec$own[[1L]](copy(exhibit$summary))
@@ -302,14 +304,14 @@ parse_members <- function(text) {
   stats::setNames(values, sub("=.*", "", members))
 }
 
-#' Sizes as the benchmark writes them: 64Ki, 1Mi, 100; B.
+#' Parse sizes as written by the benchmark, such as 64Ki, 1Mi, 100; returns B.
 #' @noRd
 parse_size <- function(text) {
   unit <- c(Ki = 2^10, Mi = 2^20, Gi = 2^30)[sub("^[0-9]+", "", text)]
   as.numeric(sub("[KMG]i$", "", text)) * fifelse(is.na(unit), 1, unname(unit))
 }
 
-#' Which sizes an exhibit shows: a range `1..4Ki`, a list `16Ki 1Mi`, or all.
+#' Whether an exhibit shows each size: a range `1..4Ki`, a list `16Ki 1Mi`, or all.
 #' @noRd
 in_sizes <- function(bytes, text) {
   if (!nzchar(text)) {
@@ -322,6 +324,6 @@ in_sizes <- function(bytes, text) {
   bytes %in% parse_size(strsplit(text, " +")[[1L]])
 }
 
-#' What an exhibit does when its data are not there: it waits, and says for what.
+#' Mark an exhibit as waiting for data, with the missing data as the message.
 #' @noRd
 await <- function(...) refuse(paste0(...), class = c("cotejo_waiting", "cotejo_refused"))

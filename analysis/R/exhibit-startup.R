@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Start-up and bandwidth as a table, and what a broadcast's bandwidth says of how it is done.
+# Tables of start-up and bandwidth, and of the algorithm that a broadcast's bandwidth implies.
 
-#' Start-up (time at the least size), largest bandwidth and where, bandwidth at the largest size.
+#' Start-up (time at the smallest size), the largest bandwidth with its size, and the bandwidth at
+#' the largest size.
 #' @noRd
 exhibit_startup_table <- function(exhibit) {
   exhibit$arguments$series <- "mpi"
@@ -30,7 +31,7 @@ exhibit_startup_table <- function(exhibit) {
   setnames(shown, c("startup", "best", "last"), c(
     "Start-up (\u00b5s)", "Largest bandwidth (MB/s)", "Bandwidth at the largest size (MB/s)"
   ))
-  # Which configuration, and between which hosts, starts soonest, and which last.
+  # The configurations, with their placement, that start fastest and slowest.
   ends <- medians[, list(startup = median_s[[1L]]), by = c("panel", "level")][order(startup)]
   named <- ends[, sprintf("%s us: %s, %s", format_us(startup), level, panel)]
   with_table(shown, medians[, !c("level", "panel")], caption_of_exhibit(
@@ -43,13 +44,13 @@ exhibit_startup_table <- function(exhibit) {
   ))
 }
 
-# Who spreads a message, where a test has several ways.
+# The way of spreading a message (`option_broadcast`), for tests with several ways.
 way_of_broadcast <- function(summary) {
   way <- summary$option_broadcast
   if (is.null(way)) rep("", nrow(summary)) else fcoalesce(as.character(way), "")
 }
 
-# Which rows are of a message as it is sent by default.
+# Whether each row is of a message that is sent with the default options.
 plain_message <- function(summary) {
   plain <- rep(TRUE, nrow(summary))
   defaults <- c(
@@ -69,16 +70,17 @@ network_of <- function(simulated) {
   sub("[0-9]+ (hosts|User-mode Linux guests) on", "\\1 on", simulated)
 }
 
-# The same without what all networks of a machine share: "mixed (switch, 1000/100 Mbit/s)".
+# A network without the words that all networks of a machine share, such as
+# "mixed (switch, 1000/100 Mbit/s)".
 name_of_network <- function(simulated) sub("^emulated: .* on [0-9]+ cores, ", "", simulated)
 
-#' A broadcast's bandwidth over that of a message at the largest size that both have, beside what
-#' repeated sends (1 / (p - 1)), a binomial tree (1 / ceil(log2 p)) and a broadcast by the network
-#' itself (1) would give.
+#' A broadcast's bandwidth over that of a message, at the largest common size. For comparison, it
+#' shows the ratios for repeated sends (1 / (p - 1)), a binomial tree (1 / ceil(log2 p)) and a
+#' broadcast by the network itself (1).
 #' @noRd
 exhibit_broadcast_table <- function(exhibit) {
   summary <- copy(exhibit$summary)
-  # Two hosts of a network and all of them are one network.
+  # Two hosts and all hosts of a network count as one network.
   summary[, simulated := network_of(simulated)]
   summary[, way := way_of_broadcast(summary)]
   one <- summary[operation == "pingpong" & plain_message(summary)]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Verbs that write tables. Each returns a table for readers with the numbers behind as the
-# attribute `data` and its caption as the attribute `caption`.
+# Verbs that write tables. Each returns a list: a table for readers, the numbers behind it as
+# `data` and its caption as `caption`.
 
 #' Medians with their intervals: a row a value of `rows`, a column a level of `columns`.
 #'
-#' Arguments: `rows` (`bytes`), `columns` (`mpi`), `unit`; what else differs has rows of its own.
+#' Arguments: `rows` (`bytes`), `columns` (`mpi`), `unit`. Further columns that differ have rows of
+#' their own.
 #' @noRd
 exhibit_medians_table <- function(exhibit) {
   unit <- unit_of(exhibit)
@@ -28,7 +29,7 @@ exhibit_medians_table <- function(exhibit) {
 
 #' Welch's t-test as the study printed it: means, p and the 99 % interval of the difference.
 #'
-#' Arguments: `by` (what is compared), `unit` (times only).
+#' Arguments: `by` (the compared column), `unit` (times only).
 #' @noRd
 exhibit_welch_table <- function(exhibit) {
   by <- argument(exhibit, "by", "mpi")
@@ -84,15 +85,15 @@ exhibit_error_table <- function(exhibit) {
   ))
 }
 
-# A table exhibit: what is shown, the numbers behind, and what is said of them.
+# A table exhibit: the shown table, the numbers behind it, and its caption.
 with_table <- function(shown, data, caption) {
   list(shown = shown, data = data, caption = gsub("\n", " ", caption))
 }
 
-#' A table as an HTML file of its own, and the numbers behind as CSV.
+#' Write a table as an HTML file, and the numbers behind it as CSV.
 #'
 #' @param table what [with_table()] returned.
-#' @param printed list of tables as the study printed them, named by what they are.
+#' @param printed list of the study's printed tables, named by their descriptions.
 #' @noRd
 save_table <- function(table, title, out_dir, name, printed = list()) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))

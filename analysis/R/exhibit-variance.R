@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where the variance between launches comes from: the process, spells of the cores, the rest.
+# Splits the variance between launches into parts: the process, slow periods of the cores, the
+# rest.
 
 #' Parts of the variance between launches of the log time of a message.
 #'
-#' Rounds of a launch measure the message and a line of the cache by turns. Within a launch the
-#' process is one, so that the slope of the message over the line (logs) is what spells of the
-#' cores do. Between launches: `spells` is what that slope makes of how the lines differ; `rest` is
-#' what one half of the rounds differs from the other beyond the slope, as far as it reaches the
-#' mean of a launch; `process` is what is left of the variance, at least 0.
+#' Rounds of a launch measure the message and a cache line alternately. Within a launch the process
+#' stays the same. So the slope of the message over the line (logs) is the effect of slow periods
+#' of the cores. Between launches: `spells` is the variance that this slope predicts from the
+#' lines. `rest` is the difference between the halves of a launch beyond the slope, scaled to the
+#' mean of a launch. `process` is the remaining variance, at least 0.
 #'
 #' @param rounds data.table: `launch`, `round`, `y` (log time of the message), `x` (log time
 #'   of the line).
