@@ -32,8 +32,7 @@ EXEMPT <- list(
   option_memory = "layout"
 )
 
-# The column with the owner of the buffers: `own` when the program chose their addresses itself, as
-# programs other than cotejo's do.
+# The column with the layout's name: `own` if a program other than cotejo's chose the addresses.
 LAYOUT_NAME <- "layout_name"
 
 # Without these two columns nothing is proved. An external program may leave the others unknown.

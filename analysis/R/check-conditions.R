@@ -71,8 +71,8 @@ need_columns <- function(table, columns, what) {
 
 #' Run a command: an error ends R with one line on standard error.
 #'
-#' @param command the call, of any function of the package: those that only commands call are not
-#'   exported.
+#' @param command the call, of any function of the package. Functions that only commands call are
+#'   not exported.
 #' @param status exit status after an error.
 #' @return what the call returns, invisibly.
 #' @export

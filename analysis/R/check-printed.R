@@ -10,8 +10,8 @@
 #'
 #' * `agrees`: the ranges meet (or, where the study's own averaging must leave a trace, within the
 #'   tolerance that `remark` names);
-#' * `last digit`: the gap between the ranges is less than two units of the last printed digit;
-#' * `disagrees`: the gap is larger;
+#' * `last digit`: the range is less than two units of the last digit from the printed number;
+#' * `disagrees`: the range is further away;
 #' * `unreadable`: the number cannot be read in print.
 #'
 #' @param dir folder of the printed numbers, `data/published`.

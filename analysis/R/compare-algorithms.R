@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The algorithm that each collective operation ran, beside its times.
+# Adds the algorithm that each collective operation ran to its times.
 
 #' Add the algorithm of each operation and size to launch summaries.
 #'
 #' @param summary what [summarise_launches()] returned, or columns of it.
 #' @param launches the launches of the same study.
 #' @return `summary` with the column `algorithm`: the verdict of docs/algorithms.md in words, `NA`
-#'   where the launch description has none. Without any the column is missing.
+#'   where the launch description has none. The column is missing if no launch has a verdict.
 #' @noRd
 with_algorithms <- function(summary, launches) {
   texts <- unique(launches$ran[!is.na(launches$ran)])
@@ -27,8 +27,8 @@ with_algorithms <- function(summary, launches) {
 #' @param table what [summarise_configurations()] or [compare_configurations()] returned.
 #' @param summary the launch summaries of the table, see [with_algorithms()].
 #' @param by the compared factor; empty: the table has medians.
-#' @return `table` with the column `algorithm`, of comparisons `algorithm_a` and `algorithm_b`;
-#'   empty texts where nothing is known. Without any evidence the columns are missing.
+#' @return `table` with the column `algorithm`, or for comparisons `algorithm_a` and `algorithm_b`;
+#'   empty texts where nothing is known. The columns are missing if no launch has a verdict.
 #' @noRd
 algorithms_beside <- function(table, summary, by = character()) {
   if (!nrow(table) || all(is.na(summary$algorithm))) {

@@ -6,8 +6,7 @@
 # Without common blocks they are the log medians of two groups of launches. The centre is a trimmed
 # mean, and its standard error that of Yuen (1974). The variances of the sizes of one curve are
 # moderated by an empirical-Bayes prior (Smyth 2004, package limma). A launch moves all of its
-# sizes together. So the prior may count for no more degrees of freedom than the independent sizes
-# have.
+# sizes together. So the prior counts at most the degrees of freedom of the independent sizes.
 #
 # Errors are controlled within a question by the false discovery rate (Benjamini and Hochberg
 # 1995). The interval of a comparison has the level at which the procedure judged it (Benjamini
@@ -155,8 +154,7 @@ tests_from <- function(effect, n, squared, df) {
 test_curves <- function(curves) {
   out <- vector("list", length(curves))
   for (alike in split(seq_along(curves), vapply(curves, nrow, 0L))) {
-    # Curves with the same number of blocks share one matrix: many calls would take most of the
-    # time.
+    # Curves with equally many blocks share a matrix: many calls would take most of the time.
     sizes <- vapply(curves[alike], ncol, 0L)
     of <- rep(seq_along(alike), sizes)
     all <- test_columns(do.call(cbind, curves[alike]), of)

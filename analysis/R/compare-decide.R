@@ -38,8 +38,7 @@ continued <- function(n, add) {
   c(seq_len(n), population[sample.int(n, add, replace = TRUE)])
 }
 
-#' Additional launches of each configuration, or sessions, that would likely settle sizes of a
-#' curve.
+#' Additional launches of each configuration, or sessions, that would likely settle sizes.
 #'
 #' @param n existing units.
 #' @param test function of the number of added units: the tests of `CONTINUATIONS` continuations

@@ -174,8 +174,7 @@ curves_of <- function(found) {
   })
 }
 
-# Sessions of each configuration that are needed to call configurations without a common session
-# different.
+# Sessions that each configuration needs to be called different without a common session.
 MIN_SESSIONS <- 3L
 
 #' Mean log times of the sessions of a configuration: a row a session, a column a size.

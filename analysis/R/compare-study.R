@@ -6,8 +6,7 @@
 #' @param results_dir as for [read_results()].
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta margin of equivalence.
-#' @param brief whether to leave out the account of sessions and the forecasts, which figures do
-#'   not show.
+#' @param brief whether to leave out the account of sessions and the forecasts, as for figures.
 #' @return list: `results` (what [read_results()] returned), `launches` (all); `account` (of the
 #'   sessions, see [choose_sessions()]); `whole` (summaries of all launches, with the columns
 #'   `COMPARED` of the launches); `summary` (of the used launches, with the columns of `narrow()`),

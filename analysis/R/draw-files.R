@@ -39,8 +39,7 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
   invisible(coverage)
 }
 
-#' Draw everything again. Returns the `coverage`, and the names of the `figures` beside the
-#' exhibits.
+#' Draw everything again. Returns the `coverage` and the names of the `figures`.
 #' @noRd
 draw_all_anew <- function(results_dir, out_dir, session, published) {
   study <- compare_results(results_dir, session, brief = TRUE)

@@ -4,8 +4,7 @@
 #' Heat map: the fastest algorithm of each size, and the regret of the library's choice.
 #'
 #' The launches have several levels of the setting `algorithm_OPERATION`. Without the setting the
-#' library chooses. Regret: time of the library's choice over that of the fastest algorithm, less
-#' 1.
+#' library chooses. Regret: time of this choice over that of the fastest algorithm, less 1.
 #'
 #' @param row the column down the axis, by name: `ranks`, or `option_arrival`.
 #' @param panel columns whose values have panels of their own, by name: `mpi`, or

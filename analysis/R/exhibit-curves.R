@@ -47,8 +47,7 @@ plot_exhibit <- function(exhibit, x) {
   placed <- lapply(shown, function(table) {
     set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
   })
-  # With a linear axis each panel has its own scale, or the slowest transport would hide the
-  # others.
+  # With a linear axis each panel has its own scale, or the slowest transport hides the others.
   free <- if (axes[[2L]] == "linear") "free_y" else "fixed"
   most <- if (axes[[2L]] == "linear") MOST_OF_RANGE else Inf
   cut <- any(placed$points[, list(y = max(y)), by = "panel"][

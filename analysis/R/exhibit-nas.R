@@ -101,8 +101,7 @@ best_splits <- function(medians) {
   ), by = "panel"]
 }
 
-#' How evenly the zones of a multi-zone kernel are distributed, and the share of time for
-#' exchanges.
+#' The distribution of the zones of a multi-zone kernel, and the share of time for exchanges.
 #'
 #' @noRd
 exhibit_balance_table <- function(exhibit) {

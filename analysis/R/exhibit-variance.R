@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Splits the variance between launches into parts: the process, slow periods of the cores, the
-# rest.
+# Splits the variance between launches: the process, slow periods of the cores, the rest.
 
 #' Parts of the variance between launches of the log time of a message.
 #'
