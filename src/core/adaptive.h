@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which message sizes to measure so that straight lines between them are the curve.
+// Chooses the message sizes to measure, so that straight lines between them follow the curve.
 #ifndef COTEJO_CORE_ADAPTIVE_H
 #define COTEJO_CORE_ADAPTIVE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an experiment is, and what it is given to measure with.
+// Defines an experiment and the state that it measures with.
 #ifndef COTEJO_CORE_BENCH_H
 #define COTEJO_CORE_BENCH_H
 

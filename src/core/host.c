@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What of a machine can turn a comparison round.
+// Reads the properties of a machine that can distort a comparison.
 #include "host.h"
 
 #include "moments.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in their pages the buffers of an operation begin.
+// Places the buffers of an operation at given offsets within their pages.
 #include "layout.h"
 
 #include "device.h"

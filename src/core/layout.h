@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in their pages the buffers of an operation begin: by that alone its time may change, by
-// sixteen bytes several times over.
+// Places the buffers of an operation at given offsets within their pages. A shift by sixteen bytes
+// alone may change its time several times over.
 #ifndef COTEJO_CORE_LAYOUT_H
 #define COTEJO_CORE_LAYOUT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the measuring itself adds to every sample, measured in every launch.
+// Measures in each launch the time that the measurement itself adds to every sample.
 #include "overhead.h"
 
 #include "moments.h"

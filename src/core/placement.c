@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where ranks are and where they could be, by hwloc; and what the kernel gives them.
+// Finds the places of ranks, and the places available to them, by hwloc and from the kernel.
 #define _GNU_SOURCE // SCHED_RESET_ON_FORK
 #include "placement.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where ranks are and where they could be, by hwloc.
+// Finds the places of ranks, and the places available to them, by hwloc.
 #ifndef COTEJO_CORE_PLACEMENT_H
 #define COTEJO_CORE_PLACEMENT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is around a launch, as members of its description.
+// Writes the surroundings of a launch as members of its description.
 #include "surroundings.h"
 
 #include "fold.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is around a launch, as members of its description: hosts, what disturbed the ranks, what
-// of the machine can turn a comparison round, and the variables that steer libraries.
+// Writes the surroundings of a launch as members of its description: hosts, disturbances of the
+// ranks, properties of the machine that can distort a comparison, and variables of the libraries.
 #ifndef COTEJO_CORE_SURROUNDINGS_H
 #define COTEJO_CORE_SURROUNDINGS_H
 

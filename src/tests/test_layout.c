@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --layout can mean.
+// Tests the values of --layout.
 #include "check.h"
 #include "layout.h"
 

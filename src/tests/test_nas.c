@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the NAS kernels share: random numbers, and that a wrong result is never a sample.
+// Tests the common parts of the NAS kernels: random numbers, and no sample with a wrong result.
 #include "check.h"
 #include "is.h"
 #include "mz.h"

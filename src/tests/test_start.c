@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each way to start makes of known times.
+// Tests the results of each way to start, given known times.
 #include "check.h"
 #include "start.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What carries messages between ranks below, or beside, MPI.
+// Carriers of messages between ranks below, or beside, MPI.
 #ifndef COTEJO_TRANSPORT_CARRIER_H
 #define COTEJO_TRANSPORT_CARRIER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the carriers over sockets share.
+// The common parts of the carriers over sockets.
 #ifndef COTEJO_TRANSPORT_SOCKETS_H
 #define COTEJO_TRANSPORT_SOCKETS_H
 

@@ -45,7 +45,7 @@ def one_sample(x):
 
 
 def yuen(x, y):
-    """Welch's test of log times, with trimmed means where both sides have launches enough."""
+    """Welch's test of log times, with trimmed means if both groups have enough launches."""
     trim = trim_of(min(len(x), len(y)))
     result = stats.ttest_ind(np.log(x), np.log(y), equal_var=False, trim=trim)
     return {"df": result.df, "p": result.pvalue}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# From results to words, figures and the report: the right winner in words, reproducible bytes, one
+# Answers in words, figures and the report: the right winner, reproducible bytes, one
 # self-contained file.
 
 MPIS <- c(openmpi = 3e-7, mpich = 6e-7)

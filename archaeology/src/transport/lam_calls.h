@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lam.c has of LAM's library. Messages are counted in B.
+// The functions of LAM's library that lam.c calls. Messages are counted in B.
 #ifndef COTEJO_TRANSPORT_LAM_CALLS_H
 #define COTEJO_TRANSPORT_LAM_CALLS_H
 

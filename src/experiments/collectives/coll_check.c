@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every rank sends, and what must be in its memory afterwards: worked out from ranks and
-// positions alone, without a call to MPI, and compared to the last byte.
+// Computes the data that each rank sends and the result that it must have, from ranks and
+// positions alone, without a call to MPI. The comparison covers every byte.
 #include "coll.h"
 
 #include "device.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the library itself takes of memory: before and after MPI_Init, after the first exchange
-// of all with all, and at the end. Kurnosov's wish for MPIPerf (2012).
+// Measures the memory that the library itself takes: before and after MPI_Init, after the first
+// exchange of all with all, and at the end. Kurnosov's wish for MPIPerf (2012).
 #include "bench.h"
 #include "payload.h"
 #include "ranks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program pays before it does anything: MPI_Init, the first communication, sessions.
+// Measures the start of a program: MPI_Init, the first communication, sessions.
 #include "ranks.h"
 #include "sampler.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the multi-zone kernels have in common: zones shared out to ranks, steps of time with an
+// The common parts of the multi-zone kernels: zones distributed to ranks, steps of time with an
 // exchange of faces before each, and the sums by which NAS verifies.
 #include "mz.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the NAS kernels share. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007 (1994):
+// Common parts of the NAS kernels. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007 (1994):
 // written from that specification; classes W, B, C and operation counts as NAS publishes them.
 #ifndef COTEJO_NAS_H
 #define COTEJO_NAS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which one-sided operations are measured, by which synchronisation, in which windows.
+// Reads the options of one-sided experiments: operation, synchronisation, kind of window.
 #include "rma.h"
 
 #include "words.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From which size on two blocking sends that meet wait for each other for ever.
+// Finds the message size from which on two blocking sends that meet never end.
 #include "deadlock.h"
 
 #include <math.h>

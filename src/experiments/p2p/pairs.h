@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks talk to which, when several pairs work at once.
+// Assigns ranks to pairs that exchange messages at the same time.
 #ifndef COTEJO_EXPERIMENTS_PAIRS_H
 #define COTEJO_EXPERIMENTS_PAIRS_H
 

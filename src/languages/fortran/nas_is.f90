@@ -99,7 +99,7 @@ contains
     end do
   end subroutine sort_buckets
 
-  ! Which buckets are this image's, from how many keys of all images are in each.
+  ! Assigns buckets to this image, from the number of keys of all images in each.
   subroutine choose_buckets(self, counts, own)
     class(is), intent(inout) :: self
     real(real64), intent(in) :: counts(0:)
@@ -208,7 +208,7 @@ contains
     call iterate(self, iterations)
   end subroutine run
 
-  ! Every key put where its rank says, and held against its neighbour.
+  ! Puts every key at the place of its rank, and compares it with its neighbour.
   real(real64) function departure(self)
     class(is), intent(inout) :: self
     integer(int32), allocatable :: list(:), next(:)

@@ -91,7 +91,7 @@ contains
     sync all
   end subroutine measure
 
-  ! What jumps n steps of the generator at once.
+  ! The factor that jumps n steps of the generator at once.
   pure integer(int64) function power(n)
     integer(int64), intent(in) :: n
     integer(int64) :: base, left
@@ -114,7 +114,7 @@ contains
     step = iand(ishft(middle, 23) + iand(x, half) * iand(a, half), mask)
   end function step
 
-  ! Where part `i` (from 0) of `parts` begins in n things.
+  ! The first of n items in part `i` (from 0) of `parts`.
   pure integer(int64) function begins(n, i, parts)
     integer(int64), intent(in) :: n
     integer, intent(in) :: i, parts

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernels have in common that repeat one iteration over a grid.
+// The common parts of kernels that repeat one iteration over a grid.
 
 /** A kernel of a number of iterations, whose loops are shared out over threads. */
 abstract class Iterated implements Samples.Kernel {
-    /** What thread t does with the i-th thing. */
+    /** The work of thread t on the i-th item. */
     interface Work {
         void of(int t, int i);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NAS CG in Java, by threads and by ranks: each rank has a block of rows, and a product gathers a
-// whole vector.
+// complete vector.
 
 import java.util.Arrays;
 import java.util.stream.IntStream;
@@ -38,7 +38,7 @@ final class NasCg implements Samples.Kernel {
     private double zeta;
     private double residual;
 
-    /** What a thread does with its rows, [begin, end); its part of a sum. */
+    /** The work of a thread on its rows, [begin, end); returns its part of a sum. */
     private interface Rows {
         double of(int begin, int end);
     }

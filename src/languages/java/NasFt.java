@@ -8,13 +8,13 @@ import mpi.Datatype;
 
 /** Three-dimensional Fourier transforms, verified by the checksum of each iteration. */
 final class NasFt extends Iterated {
-    private static final int LANES = 8; // lines that are transformed side by side
+    private static final int LANES = 8; // lines that are transformed together
     private static final int SUMMED = 1024; // points of a checksum
     private static final double ALPHA = 1e-6;
     private static final int[][] POINTS = {
         {64, 64, 64}, {128, 128, 32}, {256, 256, 128}, {512, 256, 256}, {512, 512, 512}};
     private static final int[] ITERATIONS = {6, 6, 6, 20, 20};
-    /** Real and imaginary parts by turns, by class. */
+    /** Real and imaginary parts interleaved, by class. */
     private static final double[][] CHECKSUMS = {
         {554.6087004964, 484.5363331978, 554.6385409189, 486.5304269511, 554.6148406171,
             488.3910722336, 554.5423607415, 490.1273169046, 554.4255039624, 491.7475857993,
@@ -54,7 +54,7 @@ final class NasFt extends Iterated {
     private final double[][] decay = new double[3][];
     private final int[][] at = new int[3][]; // places of a line's points
     private final int[] packed; // of y, before they are sent
-    private final double[] space; // parts by turns
+    private final double[] space; // parts interleaved
     private final double[] frequency;
     private final double[] sent; // `space` where nothing is
     private final Block[] blocks;
@@ -119,7 +119,7 @@ final class NasFt extends Iterated {
                 + (5.23518 + 7.21113 * size) * iterations);
     }
 
-    /** Points of LANES lines side by side, and room for as many; of one thread. */
+    /** Points of LANES adjacent lines, and room for as many; of one thread. */
     private static final class Block {
         private double[] re;
         private double[] im;

@@ -13,7 +13,7 @@ import mpi.PTP;
 
 /** V cycles of multigrid on a periodic cube, verified by the norm of the last residual. */
 final class NasMg extends Iterated {
-    private static final int COARSE = 8; // points a side of the finest grid that every rank has
+    private static final int COARSE = 8; // points per edge of the finest grid that every rank has
     private static final int CHARGES = 10;
     private static final double CENTRE = -8.0 / 3;
     private static final double EDGE = 1.0 / 6;
@@ -25,14 +25,14 @@ final class NasMg extends Iterated {
     private static final double[] SMALL = {-3.0 / 8, 1.0 / 32, -1.0 / 64};
     private static final double[] LARGE = {-3.0 / 17, 1.0 / 33, -1.0 / 61};
 
-    /** A cubic grid with one more plane, line and point on each side; of `planes` from `first`. */
+    /** A cubic grid with one more plane, line and point at each end; of `planes` from `first`. */
     private static final class Grid {
         private final int n;
         private final int planes;
         private final int first;
         private final int line;
         private final int plane;
-        private final boolean coarse; // the whole of it is here, as of all below it
+        private final boolean coarse; // this rank has all of it, and all grids below
         private final double[] u;
         private final double[] r;
         private final DoubleBuffer out; // a plane on its way; of a grid that is shared out
@@ -60,7 +60,7 @@ final class NasMg extends Iterated {
 
     private final int index;
     private final Grid top;
-    private final double[] v; // the right side, on the first grid
+    private final double[] v; // the right-hand vector, on the first grid
     private final double[][] near; // of a line, by thread
     private final double[][] next;
     private double norm;
@@ -229,7 +229,7 @@ final class NasMg extends Iterated {
                 int over = fj % 2 == 1 ? down.line : 0;
                 int to = fk * g.plane + fj * g.line;
                 for (int i = 0; i <= down.n + 1; i++) {
-                    // Where there is nothing over or up, points are added to themselves.
+                    // Without a neighbour over or up, points are added to themselves.
                     sum[i] = 0.25 * (down.u[at + i] + down.u[at + i + over]
                             + down.u[at + i + up] + down.u[at + i + over + up]);
                 }
@@ -241,7 +241,7 @@ final class NasMg extends Iterated {
         });
     }
 
-    /** Gives every rank the whole residual. */
+    /** Gives every rank the complete residual. */
     private static void gather(Grid g) {
         Grid whole = g.down;
         int mine = g.planes * g.plane;
@@ -320,7 +320,7 @@ final class NasMg extends Iterated {
         return best;
     }
 
-    /** The right side: 1 at the places of the ten greatest random numbers, -1 at the least. */
+    /** The right-hand vector: 1 at the ten greatest random numbers, -1 at the least ones. */
     private void charge() {
         long n = top.n;
         for (int sign = 1; sign >= -1; sign -= 2) {

@@ -15,7 +15,7 @@ import mpi.Datatype;
 import mpi.MPI;
 import mpi.Op;
 
-/** What the kernels share: the command line, threads, random numbers, samples. */
+/** The common parts of the kernels: the command line, threads, random numbers, samples. */
 final class Samples {
     static final long MULTIPLIER = 1220703125L;
     static final long MASK = (1L << 46) - 1;
@@ -194,7 +194,7 @@ final class Samples {
         return x * 0x1p-46;
     }
 
-    /** Where part `i` of `parts` begins in `n` things. */
+    /** The first of `n` items in part `i` of `parts`. */
     static long begin(long n, int i, int parts) {
         return n * i / parts;
     }

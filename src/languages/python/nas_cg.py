@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS CG with mpi4py and NumPy: rows by rank, and each product gathers a whole vector."""
+"""NAS CG with mpi4py and NumPy: rows by rank, and each product gathers a complete vector."""
 
 import numpy
 from mpi4py import MPI

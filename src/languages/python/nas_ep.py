@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS EP with mpi4py and NumPy: Gaussian deviates, whole vectors at a time."""
+"""NAS EP with mpi4py and NumPy: Gaussian deviates, computed by vectors."""
 
 import math
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank does alone in the FFT: transposing in blocks that stay in the cache, and rows.
+// The local steps of the FFT: transposition in blocks that stay in the cache, and rows.
 #include "fft.h"
 
 // Edge length of a tile, points. A tile and its transpose fit the first-level cache, even if all

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which messages the variants whose sends block can be measured with: the others never end.
+// Finds the messages for which variants with blocking sends end; other messages deadlock.
 #include "deadlock.h"
 #include "radix.h"
 #include "ranks.h"

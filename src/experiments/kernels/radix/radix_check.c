@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is sorted, and whether it is: order over all ranks, the same keys as before, stability.
+// Makes the keys, and checks the result: order over all ranks, the same keys, stability.
 #include "radix.h"
 
 #include "ranks.h"
