@@ -14,8 +14,8 @@ MARKS = re.compile(r"\bprogram_mark\s*\(")
 MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/program.h",
              "core/sync.c", "core/reading.c", "core/start.c",
              "core/overhead.c"}
-#: What a computation takes alone, or how long a wait takes: found before anything is measured, and
-#: no sample.
+#: Files that calibrate: they measure the time of a computation or of a wait before the first
+#: sample.
 CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c",
                "experiments/method/waitpattern.c"}
 #: Deadlines, and times of MPI_Init.

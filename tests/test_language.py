@@ -3,9 +3,10 @@
 
 import ast
 import re
-import tokenize
 
 import pytest
+from pygments.lexers import get_lexer_for_filename
+from pygments.token import Comment, String
 
 from reframe_tests.harness.model import families
 
@@ -14,7 +15,15 @@ PAGES = sorted({str(path.relative_to(REPO)) for path in [
     *REPO.glob("*.md"), *(REPO / "docs").rglob("*.md"), *(REPO / "src").rglob("*.md"),
     REPO / "archaeology/README.md", REPO / "programs/README.md", REPO / "requirements/README.md"]})
 
-#: Programs that follow the rules in comments, docstrings and messages.
+#: Folders whose programs follow the rules in comments and docstrings.
+FOLDERS = ["analysis", "archaeology", "bench", "docs", "reframe_tests", "site_configs",
+           "spack_repo", "src", "stack", "tests"]
+PROGRAMS = {".c", ".cmake", ".f90", ".h", ".java", ".py", ".R", ".sh", ".yaml", ".yml"}
+#: The marks of a comment, and the tags of its documentation.
+MARKS = re.compile(r"^\s*(#+[:'!]?|//+|/\*+|\*/?|!)|\*+/$")
+TAGS = re.compile(r"^ *@param +[\w.,]+|^ *@\w+|SPDX-License-Identifier.*$", re.M)
+
+#: Programs that follow the rules in messages, too.
 CODE = ["docs/site.py", *(f"{folder}/{name}.py" for folder, names in {
     "stack": "abi analysis artifact build coarrays ctest metadata release releases reproduce "
              "variables verify",
@@ -83,22 +92,24 @@ def faults_of(text):
                 yield f"{word} (better: {better}): {sentence}"
 
 
-def texts_of(path):
-    """The comments, docstrings and messages of a Python file."""
-    with open(path, "rb") as file:
-        tokens = [*tokenize.tokenize(file.readline)]
-    last = None
-    for token in tokens:
-        if token.type == tokenize.COMMENT:
-            words = token.string.lstrip("#: ")
-            if last and token.start[0] == last[0] + 1 and token.start[1] == last[1]:
-                last = [*token.start, f"{last[2]} {words}"]
-                continue
-            if last:
-                yield last[2]
-            last = [*token.start, words]
-    if last:
-        yield last[2]
+def comments_of(path):
+    """The comments and docstrings of a program; adjacent lines of comments are one text."""
+    text, place, found = path.read_text(), 0, []
+    for begin, kind, value in get_lexer_for_filename(path.name).get_tokens_unprocessed(text):
+        if kind not in Comment and kind not in String.Doc \
+                or kind in Comment.Preproc or kind in Comment.PreprocFile:
+            continue
+        words = "\n".join(MARKS.sub("", line) for line in value.splitlines())
+        if found and re.fullmatch(r"[ \t]*\n?[ \t]*", text[place:begin].removeprefix("\n")):
+            found[-1] += f"\n{words}"
+        else:
+            found.append(words)
+        place = begin + len(value.rstrip("\n"))
+    return [TAGS.sub("\n\n", words) for words in found]
+
+
+def messages_of(path):
+    """The texts of a Python program that a user may see."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.JoinedStr):
             yield "".join(part.value if isinstance(part, ast.Constant) else "VALUE"
@@ -109,9 +120,19 @@ def texts_of(path):
                 yield text
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_comments_follow_the_rules(folder):
+    programs = [path for path in sorted((REPO / folder).rglob("*"))
+                if path.suffix in PROGRAMS and "golden" not in path.parts
+                or path.name in ("Makefile", "CMakeLists.txt")]
+    assert programs
+    assert [f"{path.relative_to(REPO)}: {fault}" for path in programs
+            for text in comments_of(path) for fault in faults_of(text)] == []
+
+
 @pytest.mark.parametrize("name", CODE)
-def test_comments_and_messages_follow_the_rules(name):
-    assert [fault for text in texts_of(REPO / name) for fault in faults_of(text)] == []
+def test_messages_follow_the_rules(name):
+    assert [fault for text in messages_of(REPO / name) for fault in faults_of(text)] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
