@@ -96,8 +96,8 @@ def test_a_delay_that_is_none_ends_the_launch(mpi, slow):
 
 @pytest.mark.one_mpi
 @pytest.mark.parametrize(("name", "value", "words"), [
-    ("COTEJO_SLOW_SEED", "1.5", "=1.5 is no whole number"),
-    ("COTEJO_SLOW_RANK", "one", "=one is no whole number"),
+    ("COTEJO_SLOW_SEED", "1.5", "=1.5 is not an unsigned integer"),
+    ("COTEJO_SLOW_RANK", "one", "=one is not an unsigned integer"),
     ("COTEJO_SLOW_RANK", "2", "=2: there are ranks 0 to 1"),
     ("COTEJO_SLOW_INIT", "0", "=0: give yes or no")])
 def test_a_seed_or_rank_that_is_none_ends_the_launch(mpi, name, value, words):

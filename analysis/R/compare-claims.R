@@ -84,7 +84,7 @@ judge_claim <- function(summary, claim, delta, alpha) {
   }
   places <- places_of(rows, claim, alpha)
   if (!length(places)) {
-    return(no_verdict("the two sides were never measured in one place"))
+    return(no_verdict("the two configurations were never measured in one place"))
   }
   whys <- character()
   for (here in places) {
@@ -229,7 +229,7 @@ compare_claim <- function(rows, claim, delta, alpha) {
     both <- cells_with_both(rows, c(claim$factor, implied))
   }
   if (!length(both)) {
-    return("no cell has both sides")
+    return("no cell has both configurations")
   }
   refused <- character()
   kept <- both[vapply(both, function(one) {

@@ -109,7 +109,7 @@ note_on <- function(n_a, n_b, left_out) {
   fcase(
     n < LEAST_BLOCKS, sprintf("too few launches: %d and %d, at least %d", n_a, n_b, LEAST_BLOCKS),
     left_out > 0, sprintf(
-      "%s of blocks that lack the other side %s left out",
+      "%s of blocks that lack the other configuration %s left out",
       count_of(left_out, "launch", "launches"), fifelse(left_out == 1, "is", "are")
     ),
     rep(TRUE, length(n)), ""

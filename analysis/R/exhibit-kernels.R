@@ -47,9 +47,9 @@ exhibit_phases <- function(exhibit) {
     ggplot2::scale_x_discrete(NULL, labels = narrow_words) +
     y_axis("time (ms)", "linear") + theme_cotejo() +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
-      "Bars: medians over launches of the phases of the slowest rank. Points: the whole time,",
+      "Bars: medians over launches of the phases of the slowest rank. Points: the total time",
       "with",
-      "its 95 % interval. Phases that overlap rise above it."
+      "its 95 % interval. Overlapping phases add up to more than the total time."
     ), whole$n))
   with_data(plot, rbind(
     tidy_data(parts)[, !c("bar", "phase")], whole_as_measure(whole), fill = TRUE

@@ -108,7 +108,7 @@ exhibit_loggp_table <- function(exhibit) {
     exhibit, paste(
       "Lines \u03b1 + G m through the end-to-end latency in each regime. os, or (overheads by",
       "overlap) and g (gap): lines through them at the same sizes, at no bytes; L = \u03b1 - os",
-      "- or. What of os and or grows with the size is in G;", WHAT_REGIMES_SAY
+      "- or. G contains the parts of os and or that grow with the size;", WHAT_REGIMES_SAY
     ), found$n
   ))
 }

@@ -94,7 +94,7 @@ best_splits <- function(medians) {
         } else if (clear) {
           ""
         } else {
-          paste0(", not told apart from ", split[[2L]])
+          paste0(", not distinguishable from ", split[[2L]])
         }
       )
     }

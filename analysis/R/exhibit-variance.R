@@ -72,12 +72,12 @@ exhibit_variance_table <- function(exhibit) {
     spells = share(parts$spells), rest = share(parts$rest), slope = sprintf("%.2f", parts$slope)
   )
   setnames(shown, c("spread", "process", "spells", "rest", "slope"), c(
-    "Between launches (standard deviation)", "Of its variance: process", "spells of the cores",
-    "rest", "Slope over the cache line"
+    "Between launches (standard deviation)", "Share of its variance: process",
+    "latency between the cores", "rest", "Slope over the cache line"
   ))
   with_table(shown, parts, caption_of_exhibit(exhibit, paste(
-    "Variance of launch means of the log time. Spells: what the time of a cache line between the",
-    "two cores explains, by the slope within launches, where the process is one. Rest: what",
-    "halves of a launch differ by beyond that. Process: what remains."
+    "Variance of launch means of the log time. Latency between the cores: the part that",
+    "the time of a cache line explains, by the slope within launches, where the process is the",
+    "same. Rest: further differences between halves of a launch. Process: the remaining part."
   ), parts$launches))
 }

@@ -170,7 +170,7 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
     ranks = toString(counts), n = min(colSums(!is.na(times))), best = NA_character_,
     sure = NA_real_, latency_s = NA_real_, bytes_per_s = NA_real_, misfit = NA_real_,
     held_out = NA_real_, next_best = NA_character_, next_misfit = NA_real_,
-    verdict = "two numbers of ranks, one of them above 2, tell the models apart"
+    verdict = "two numbers of ranks, one of them above 2, are needed to separate the models"
   )
   if (length(counts) < 2L || max(counts) < 3L) {
     return(out)

@@ -71,7 +71,7 @@ cause_of_missing <- function(here, added) {
     if (length(known)) sprintf("the report predicts %s from that", percent_of(mean(known))),
     if (NROW(added)) {
       sprintf(
-        "added in numbers to launches with nothing planted it is found in %s of %s",
+        "added to the times of launches without injected slowdown, it is found in %s of %s",
         percent_of(mean(added$verdict == "slower")),
         count_of(nrow(added), "comparison", "comparisons")
       )

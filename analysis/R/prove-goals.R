@@ -74,7 +74,7 @@ goal_of_power <- function(trials, criteria) {
   rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "slower", trials$cluster)
   goal_of(
     sprintf(
-      "between hosts a planted %s is found in at least %s of comparisons with %d launches",
+      "between hosts an injected %s is found in at least %s of comparisons with %d launches",
       percent_text(criteria$share), percent_of(criteria$at_least), criteria$launches
     ),
     if (is.null(rate)) {
@@ -92,7 +92,7 @@ goals_within <- function(trials, criteria) {
   part <- if (NROW(trials)) trials[bytes >= criteria$bytes] else trials
   studies <- if (NROW(part)) uniqueN(part[, c("session", "mpi", "operation", "set")]) else 0L
   what <- sprintf(
-    "within a host a planted %s from %s on with %d launches, at least %d studies",
+    "within a host an injected slowdown of %s from %s on with %d launches, at least %d studies",
     percent_text(criteria$share), format_bytes(criteria$bytes), criteria$launches, criteria$studies
   )
   if (!NROW(part)) {
@@ -143,7 +143,8 @@ goals_expected <- function(trials, expected, added = NULL) {
     }
     here <- of(trials)
     name <- sprintf(
-      "planted %s, by the %s, %s", row$plant, row$summary, size_range(sizes[[1L]], sizes[[2L]])
+      "injected slowdown %s, by the %s, %s", row$plant, row$summary,
+      size_range(sizes[[1L]], sizes[[2L]])
     )
     rbind(
       if (!is.null(row$verdict)) {
@@ -186,7 +187,7 @@ goal_of_blame <- function(expected, between, criteria) {
   rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "faster", trials$cluster)
   goal_of(
     sprintf(
-      "a side with nothing planted is called slower than one with, upper end at most %s",
+      "a name without injected slowdown is called slower than one with it, upper end at most %s",
       percent_of(criteria$at_most)
     ),
     if (is.null(rate)) "no such launches" else say_rate(rate, nrow(trials)),

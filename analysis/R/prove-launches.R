@@ -26,7 +26,7 @@ NO_PLANT <- "0"
 planted_names <- function(launches) {
   found <- regmatches(launches$environment, regexpr("COTEJO_SLOW=[^ ,;]+", launches$environment))
   if (length(found) != nrow(launches)) {
-    refuse("a launch of the proof does not say in its environment what was planted (COTEJO_SLOW)")
+    refuse("a launch of the proof does not record its injected slowdown in COTEJO_SLOW")
   }
   out <- unique(data.table(
     site = launches$site, session = launches$session, test = launches$test,

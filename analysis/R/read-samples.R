@@ -183,7 +183,7 @@ without_warning <- function(call) {
 #' @noRd
 inflate <- function(file) {
   damaged <- function(...) {
-    bad_data(file, NA, "not a whole gzip file, or too large a one", REMEASURE)
+    bad_data(file, NA, "not a complete gzip file, or too large", REMEASURE)
   }
   packed <- readBin(file, "raw", file.size(file))
   # The last four bytes of a gzip file are the size of its content.

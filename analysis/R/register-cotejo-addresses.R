@@ -28,7 +28,7 @@ exhibit("cotejo-error-malloc", "One more error: buffers where malloc happens to 
     operation = c("alltoall-malloc", "alltoall-page")
   ),
   draw = error(wrong = "alltoall-malloc", right = "alltoall-page"),
-  differs = "Where that is hangs on what the library had allocated before: on the MPI, that is."
+  differs = "The place depends on what the library allocated before, and thus on the MPI."
 )
 
 exhibit(
@@ -39,7 +39,7 @@ exhibit(
   )
 )
 
-exhibit("cotejo-launch-variance", "Where the variance between launches comes from",
+exhibit("cotejo-launch-variance", "Sources of the variance between launches",
   data = launches_of("spells_full", "spells_quick"),
   draw = variance_table()
 )

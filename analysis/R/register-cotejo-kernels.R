@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits of cotejo itself: kernels.
 
-exhibit("cotejo-fft-phases", "Where the time of the FFT goes, by variant",
+exhibit("cotejo-fft-phases", "Time of the FFT by variant and phase",
   data = launches_of("fft_strong", "fft_quick", operation = "fft-*", ranks = not("1")),
   draw = phases(
     measures = c("rows_s", "twiddle_s", "transposition_s"), x = operation, series = operation,
@@ -24,7 +24,7 @@ exhibit("cotejo-fft-hybrid", "The cores of a site as ranks and as threads",
   )
 )
 
-exhibit("cotejo-radix-phases", "Where the time of the radix sort goes, by variant",
+exhibit("cotejo-radix-phases", "Time of the radix sort by variant and phase",
   data = launches_of("radix_weak", "radix_quick", ranks = not("1")),
   draw = phases(
     measures = c("histogram_s", "scan_s", "permutation_s"), x = operation,
@@ -75,7 +75,7 @@ exhibit("cotejo-nas-original", "Our kernels in C beside NAS's own programs",
   draw = rate(series = program, panel = mpi)
 )
 
-exhibit("cotejo-layers", "What each layer adds to the one below",
+exhibit("cotejo-layers", "Time that each layer adds to the layer below",
   data = launches_of(
     c("transport_quick", "pvm_quick", "pingpong_quick"), c("transport_quick", "pingpong_quick"),
     "transport_quick", operation = "pingpong"
@@ -108,7 +108,7 @@ exhibit("cotejo-partitioned", "Persistent and partitioned messages, from start t
 
 exhibit(
   "cotejo-early-bird",
-  "What parts that leave early gain over one message sent when all is made",
+  "Gain of parts that are sent early over one message sent at the end",
   data = launches_of(
     "partitioned_full", "partitioned_quick", operation = c("partitioned", "partitioned-message"),
     parameter_compute = not("0")

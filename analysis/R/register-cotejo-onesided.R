@@ -53,7 +53,7 @@ exhibit("cotejo-onesided-bandwidth", "Bandwidth of queues of puts, one way and b
 
 exhibit(
   "cotejo-onesided-progress",
-  "Which one-sided operations need a call of the target, which computes meanwhile",
+  "One-sided operations that need a call of the target while it computes",
   data = launches_of(
     "onesided_progress_full", "onesided_progress_quick", operation = "*.flush.create", sizes = "8"
   ),
@@ -80,7 +80,7 @@ exhibit("cotejo-matching-unexpected", "A receive by unexpected messages that cam
   draw = by_parameter(x = before, series = mpi, panel = c(transport, ranks))
 )
 
-exhibit("cotejo-matching-wildcards", "What receives that leave source or tag open cost in a queue",
+exhibit("cotejo-matching-wildcards", "Cost in a queue of receives that leave source or tag open",
   data = launches_of("matching_full", "matching_quick", operation = "matching-*"),
   draw = by_parameter(
     x = before, series = c(any_source, any_tag), panel = c(operation, mpi, transport)

@@ -329,12 +329,12 @@ exhibit("cotejo-start-skew", "How far apart ranks begin, by way to start and tim
   draw = values(x = operation, series = mpi, panel = c(timer, transport, ranks), unit = "ns")
 )
 
-exhibit("cotejo-memory", "What memory a rank takes",
+exhibit("cotejo-memory", "Memory of a rank",
   data = launches_of("memory_full", "memory_quick"),
   draw = memory_table()
 )
 
-exhibit("cotejo-deadlock", "From which size on an exchange of blocking sends deadlocks",
+exhibit("cotejo-deadlock", "Size from which an exchange of blocking sends deadlocks",
   data = launches_of("exchange_full", "exchange_quick"),
   draw = deadlock_table()
 )
@@ -355,7 +355,7 @@ exhibit("cotejo-netpipe-limits", "Bandwidth of a message with the eager limits o
 exhibit("cotejo-overlap-frame", "Overlap in a ping-pong of 1500 B, by transport",
   data = launches_of("overlap_frame", sizes = "1500"),
   draw = overlap(measures = c("time_s", "alone_s"), panel = c(mpi, transport)),
-  differs = "watter asked mpptest for it in section 5.4.3, without a figure."
+  differs = "watter used mpptest for it in section 5.4.3, without a figure."
 )
 
 exhibit("cotejo-which-algorithm", "Which algorithm is it? The other collectives",

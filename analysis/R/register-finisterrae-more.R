@@ -172,8 +172,8 @@ exhibit("finisterrae-fig-5.43", "Ranks and threads in shared memory, NAS kernels
   ),
   draw = rate(series = program, panel = mpi),
   differs = paste(
-    WITHOUT_UPC, "A smaller class where that is what was measured. Where NAS's own programs for",
-    "OpenMP were built (NPB-OMP), they are the threads beside our kernels'."
+    WITHOUT_UPC, "The class is smaller where no other was measured. If NAS's own programs for",
+    "OpenMP were built (NPB-OMP), their threads are shown beside the threads of our kernels."
   ),
   without = "UPC"
 )

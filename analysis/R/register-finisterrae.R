@@ -25,8 +25,8 @@ exhibit("finisterrae-fig-5.2", "Ping-pong: latency by placement, shared memory",
   ),
   draw = by_size(series = placement, panel = mpi, unit = "us"),
   differs = paste(
-    "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
-    "supposed."
+    "In simulated launches, the bandwidth loss comes from the study, and the microsecond between",
+    "the cells is assumed."
   ),
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
@@ -51,8 +51,8 @@ exhibit("finisterrae-fig-5.4", "Ping-ping: latency by placement, shared memory",
   ),
   draw = by_size(series = placement, panel = mpi, unit = "us"),
   differs = paste(
-    "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
-    "supposed."
+    "In simulated launches, the bandwidth loss comes from the study, and the microsecond between",
+    "the cells is assumed."
   ),
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
@@ -65,8 +65,8 @@ exhibit("finisterrae-fig-5.5", "Ping-pong: performance of the far placement, sha
   ),
   draw = relative(by = placement, reference = "near", series = mpi),
   differs = paste(
-    "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
-    "supposed."
+    "In simulated launches, the bandwidth loss comes from the study, and the microsecond between",
+    "the cells is assumed."
   ),
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
@@ -79,8 +79,8 @@ exhibit("finisterrae-fig-5.6", "Ping-ping: performance of the far placement, sha
   ),
   draw = relative(by = placement, reference = "near", series = mpi),
   differs = paste(
-    "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
-    "supposed."
+    "In simulated launches, the bandwidth loss comes from the study, and the microsecond between",
+    "the cells is assumed."
   ),
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE

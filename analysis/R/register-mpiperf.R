@@ -23,7 +23,7 @@ exhibit("mpiperf-tab-1", "First call of a collective compared with its second",
 DIFFERS_IN_WAITING <- paste(
   "The study had 2 to 64 ranks with a core each. Ranks that share one cannot wait at once: on",
   "emulated hosts nothing is checked. Simulated clocks are perfect: those of 4 to 64 ranks check",
-  "the arithmetic alone; clocks that are wrong by what was planted are in the tests."
+  "the arithmetic alone; the tests use clocks with an injected error."
 )
 
 exhibit("mpiperf-fig-8", "Check: the last of n ranks is busy for n waits",

@@ -77,7 +77,7 @@ exhibit("stival-fig-4.45", "Variants of the FFT by ranks, 2^16 and 2^20 points",
   draw = by_parameter(
     x = ranks, series = operation, panel = c(mpi, transport, log2_points), unit = "ms"
   ),
-  differs = "The fused variant is ours."
+  differs = "cotejo adds the fused variant."
 )
 
 exhibit("stival-fig-4.46", "Variants of the FFT by ranks, 2^22 and 2^24 points",
@@ -92,7 +92,7 @@ exhibit("stival-fig-4.46", "Variants of the FFT by ranks, 2^22 and 2^24 points",
   draw = by_parameter(
     x = ranks, series = operation, panel = c(mpi, transport, log2_points), unit = "ms"
   ),
-  differs = "The fused variant is ours."
+  differs = "cotejo adds the fused variant."
 )
 
 exhibit("stival-fig-4.47", "Multi-threaded and non-blocking FFT by MPI",
@@ -121,7 +121,7 @@ exhibit("stival-fig-4.48", "Variants of the FFT under MPICH",
   draw = by_parameter(
     x = ranks, series = operation, panel = c(transport, log2_points), unit = "ms"
   ),
-  differs = "The fused variant is ours."
+  differs = "cotejo adds the fused variant."
 )
 
 exhibit(
@@ -141,7 +141,7 @@ exhibit(
   )
 )
 
-exhibit("stival-tab-4.15", "First phase of the FFT: transposition, computation, whole",
+exhibit("stival-tab-4.15", "First phase of the FFT: transposition, computation, total",
   data = launches_of(
     "fft_strong", "fft_quick",
     operation = c(
@@ -160,7 +160,7 @@ exhibit("stival-tab-4.15", "First phase of the FFT: transposition, computation, 
 )
 
 DIFFERS_IN_KEYS <- paste(
-  "The study had 2^19 keys on a rank, here 2^17. Where a library's sends wait for their receive,",
+  "The study had 2^19 keys on a rank, here 2^17. If a library's sends wait for their receive,",
   "buffers of that size deadlock, and only a thread that receives sorts."
 )
 

@@ -267,7 +267,7 @@ exhibit("stival-fig-4.33", "The same with a processor free for the progress thre
     "On emulated hosts the processor is that of the other host, which waits for the network."
   ),
   needs = paste(
-    "a site where each of 2 ranks has two cores (placement spare; emulated hosts lend theirs)"
+    "a site where each of 2 ranks has two cores (placement spare; emulated hosts lend their cores)"
   )
 )
 

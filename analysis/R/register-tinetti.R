@@ -46,7 +46,7 @@ exhibit("tinetti-tab-3", "Start-up and bandwidth on equal hosts",
   differs = "The study had 10 and 100 Mbit/s Ethernet."
 )
 
-exhibit("tinetti-bcast-model", "Which broadcast is it: its bandwidth beside that of a message",
+exhibit("tinetti-bcast-model", "Algorithm of a broadcast: its bandwidth beside that of a message",
   data = launches_of(
     c(
       "lam_bcast_quick", "pvm_bcast_quick", "transport_bcast_quick", "pvm_quick", "lam_quick",

@@ -90,7 +90,7 @@ exhibit("watter-fig-5.7", "Bisection with 16 ranks: time by transport and what o
   circular = TRUE
 )
 
-exhibit("watter-fig-5.8", "What one transport gains over the other, by the number of pairs",
+exhibit("watter-fig-5.8", "Gain of one transport over the other, by the number of pairs",
   data = launches_of(
     "mpptest_bisect", "simulated_bisect", pairs = c("1", "2", "4", "8"),
     transport = BISECTED, sizes = "1..4200"
@@ -116,7 +116,7 @@ exhibit("watter-fig-5.9", "Bisection with 2 ranks, buffers out of the caches",
   )
 )
 
-exhibit("watter-tab-5.1", "What a transport gains in the FFT, by ranks",
+exhibit("watter-tab-5.1", "Gain of a transport in the FFT, by ranks",
   data = launches_of(
     "fft_transports", "fft_quick", operation = "fft-original-sendrecv", log2_points = "20",
     transport = c("tcp", "llc", if_there("shm"))

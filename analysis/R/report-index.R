@@ -45,9 +45,10 @@ write_gallery <- function(coverage, out_dir, figures = character()) {
 say_gallery <- function(best) {
   own <- best$study == "cotejo"
   paste(
-    say_classes(best), sprintf("Of our own %d of %d.", sum(own & is_drawn(best$state)), sum(own)),
-    "n: launches of the configuration that has fewest. What is not drawn names the command that",
-    "measures its data."
+    say_classes(best),
+    sprintf("Exhibits of cotejo: %d of %d.", sum(own & is_drawn(best$state)), sum(own)),
+    "n: launches of the configuration that has fewest. Exhibits that are not drawn name the",
+    "command that measures their data."
   )
 }
 

@@ -349,7 +349,7 @@ say_drift <- function(drift) {
   change <- abs(told$change)
   sprintf(
     paste(
-      "From the first block of a session to its last, all times together changed by %s %%",
+      "All times together changed from the first to the last block of a session by %s %%",
       "(median) and %s %% (maximum; Theil's slope; %s sessions and transports of %d or more",
       "blocks).",
       "Kendall's p is at most 0.05 in %s of them; in %s the first block was slower than the",

@@ -84,7 +84,7 @@ under_one_name <- function(summary, names) {
   first <- names[plant == NO_PLANT, list(parameter_alias = min(parameter_alias)),
     by = c("site", "session", "test")
   ]
-  renamed(summary[first, on = base::names(first), nomatch = NULL], "nothing planted")
+  renamed(summary[first, on = base::names(first), nomatch = NULL], "no injected slowdown")
 }
 
 #' Replaces the names, which each session draws anew, by the injected slowdown. If several
@@ -95,7 +95,7 @@ true_names <- function(summary, names) {
     by = c("site", "session", "test", "plant")
   ]
   out <- summary[first, on = setdiff(base::names(first), "plant"), nomatch = NULL]
-  renamed(out, paste("planted", out$plant))
+  renamed(out, paste("injected slowdown", out$plant))
 }
 
 renamed <- function(out, names) {
@@ -161,7 +161,7 @@ plot_alarms <- function(proof) {
     ),
     ggplot2::geom_hline(yintercept = c(5, 100 * most), linewidth = 0.3, colour = "grey40")
   ) +
-    ggplot2::scale_x_continuous("launches of each side", breaks = seq_along(at), labels = at) +
+    ggplot2::scale_x_continuous("launches of each name", breaks = seq_along(at), labels = at) +
     ggplot2::scale_y_continuous("called different (% of families)", limits = c(0, NA))
 }
 
@@ -200,7 +200,7 @@ plot_power <- function(proof) {
   }
   draw_rates(
     shown, shown$bytes, sprintf("%s, %d launches", shown$plant, shown$design),
-    c("found", "low", "high"), "How often what was planted is called slower, by the median",
+    c("found", "low", "high"), "How often injected slowdowns are called slower, by the median",
     paste(
       "Over MPIs, operations and disjoint sets of blocks. Bars: 95 % interval, clustered by",
       "launches."
@@ -224,7 +224,7 @@ plot_coverage <- function(coverage) {
   draw_rates(
     shown, shown$x, sprintf("%d blocks", shown$blocks), c("beside", "beside_low", "beside_high"),
     "Coverage on simulated launches (SIMULATED DATA)",
-    "Bars: 95 % interval of the simulation. Dotted: 2 points to either side.",
+    "Bars: 95 % interval of the simulation. Dotted: 2 points above and below.",
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40"),
     ggplot2::geom_hline(yintercept = c(-2, 2), linetype = "dotted", colour = "grey40")
   ) +

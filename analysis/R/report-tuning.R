@@ -41,7 +41,7 @@ write_tuning <- function(session, file, out_file, delta = 0.03) {
   with_families(families_of(results$sessions), {
     said <- sprintf(
       paste(
-        "Of %d operations and sizes the file is faster than the default at %d, slower at %d,",
+        "Among %d operations and sizes, the file is faster than the default at %d, slower at %d,",
         "within %s at %d; %d are not settled."
       ),
       nrow(found), sum(found$verdict == "faster"), sum(found$verdict == "slower"),

@@ -229,7 +229,7 @@ static void run_in_turns(struct sampler *sampler, const struct curve *curve,
         bench->order.how = ORDER_DECLARED;
     if (!turns || sizes->count > TURN_SIZES_MOST)
         failure_set(&bench->failure, STATUS_USAGE,
-                    "--interleave and --adaptive take up to %d --sizes; %zu are asked for",
+                    "--interleave and --adaptive take up to %d --sizes; %zu are requested",
                     TURN_SIZES_MOST, sizes->count);
     // If a pattern supports none of the sizes, there is nothing to refine.
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK && sizes->count > 0) {

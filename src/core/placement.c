@@ -71,7 +71,7 @@ void placement_observe(struct json *json, struct failure *failure) {
     char *list = NULL;
     if (!set || hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) != 0 ||
         hwloc_bitmap_list_asprintf(&list, set) < 0) {
-        failure_set(failure, STATUS_USAGE, "hwloc cannot tell the affinity of this process");
+        failure_set(failure, STATUS_USAGE, "hwloc cannot read the affinity of this process");
     } else {
         json_name(json, "cpus");
         json_string(json, list);

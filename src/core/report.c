@@ -83,7 +83,7 @@ static void print_group(const struct samples *samples, size_t i, double trim) {
         }
         printf("\n");
     } else {
-        fprintf(stderr, "cotejo: no memory for a line of the report; the samples are whole\n");
+        fprintf(stderr, "cotejo: no memory for a line of the report; the samples are complete\n");
     }
     free(times);
     free(group.at);

@@ -31,7 +31,7 @@ void words_check(const char *option, const char *list, const char *const *names,
         const char *meant = known ? NULL : nearest_name(word, names, count);
         if (!known)
             failure_set(failure, STATUS_USAGE, "--%s: no '%s'%s%s%s", option, word,
-                        meant ? "; did you mean " : "; --help tells how they are named",
-                        meant ? meant : "", meant ? "?" : "");
+                        meant ? "; did you mean " : "; --help lists the names", meant ? meant : "",
+                        meant ? "?" : "");
     }
 }

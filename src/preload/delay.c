@@ -170,7 +170,7 @@ static bool whole(const char *name, uint64_t *value) {
     *value = strtoull(text, &rest, 10);
     if (*text >= '0' && *text <= '9' && !*rest && !errno)
         return true;
-    fprintf(stderr, "cotejo-slow: %s=%s is no whole number\n", name, text);
+    fprintf(stderr, "cotejo-slow: %s=%s is not an unsigned integer\n", name, text);
     return false;
 }
 

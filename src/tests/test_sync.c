@@ -13,7 +13,7 @@
 static const struct option test_options[] = {
     {"wait", OPTION_REAL, "0.3", "s", NULL, 0, 1000, "time between the two looks"},
     {"bound", OPTION_REAL, "0", "s", NULL, 0, 1,
-     "what errors are held against instead of the round trip, where ranks share cores"},
+     "limit of errors instead of the round trip, if ranks share cores"},
     {0}};
 
 static long sends; // of this rank

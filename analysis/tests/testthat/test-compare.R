@@ -117,7 +117,7 @@ test_that("a lost launch costs its block and no pairing", {
   compared <- compare_configurations(summary_from(folder))
   expect_true(compared$paired)
   expect_identical(c(compared$n_a, compared$n_b, compared$left_out), c(9L, 9L, 1L))
-  expect_match(compared$note, "1 launch of blocks that lack the other side is left out")
+  expect_match(compared$note, "1 launch of blocks that lack the other configuration is left out")
 })
 
 test_that("late blocks of one side alone, as drift makes them, are no difference", {

@@ -53,7 +53,7 @@ test_that("the planted best split is named with its rate and interval", {
 
 test_that("splits whose intervals overlap are not told apart", {
   folder <- plant_kernel(fresh_folder(), c("2x1" = 1, "1x2" = 1.01), spread = 0.1)
-  expect_match(drawn_nas(folder, "splits")$svg, "not told apart from", fixed = TRUE)
+  expect_match(drawn_nas(folder, "splits")$svg, "not distinguishable from", fixed = TRUE)
 })
 
 test_that("ranks and threads on the same cores are curves of their own, and languages too", {

@@ -246,7 +246,7 @@ test_that("what is not shown has its cause beside it, by a control", {
   )
   goals <- goals_expected(trials, criteria, found$noisy)
   expect_identical(goals$met, c(FALSE, TRUE))
-  expect_match(goals$why[[1L]], "vary by 20.0 %.*predicts 25.0 %.*added in numbers")
+  expect_match(goals$why[[1L]], "vary by 20.0 %.*predicts 25.0 %.*added to the times")
   expect_identical(goals$why[[2L]], "")
   # The upper bound for 24 clusters without a case is 14 %; 72 clusters would suffice.
   blame <- goal_of_blame(NULL, data.table(

@@ -182,7 +182,7 @@ test_that("a damaged gzip file is refused", {
   for (kept in list(bytes[seq_len(length(bytes) - 12L)], bytes[1:2])) {
     writeBin(kept, file)
     error <- expect_error(read_results(launch$folder), class = "cotejo_bad_data")
-    expect_match(conditionMessage(error), paste0(file, ": not a whole gzip file"), fixed = TRUE)
+    expect_match(conditionMessage(error), paste0(file, ": not a complete gzip file"), fixed = TRUE)
   }
 })
 
@@ -259,7 +259,7 @@ test_that("a gzip file is not unpacked beyond what a sample file may have", {
   writeBin(c(readBin(launch$csv, "raw", 1e6), rep(LINE_END, MOST_SAMPLES)), connection)
   close(connection)
   unlink(launch$csv)
-  expect_error(read_results(launch$folder), "too large a one", class = "cotejo_bad_data")
+  expect_error(read_results(launch$folder), "or too large", class = "cotejo_bad_data")
 })
 
 test_that("a launch of more groups than a report can show is refused", {

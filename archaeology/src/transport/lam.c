@@ -49,7 +49,7 @@ const struct carrier *const carriers[] = {&tcp_carrier, &lamd_carrier, NULL};
 
 const struct option carrier_options[] = {
     {"transport", OPTION_CHOICE, "tcp", "", "tcp|lamd", 0, 0,
-     "module of LAM, which mpirun was told by -ssi rpi"},
+     "module of LAM, as given to mpirun by -ssi rpi"},
     {0},
 };
 

@@ -111,8 +111,8 @@ static void check_names(const char *list, struct failure *failure) {
         const char *meant = found ? NULL : nearest_name(word, known, count);
         if (!found)
             failure_set(failure, STATUS_USAGE, "--operation: no operation '%s'%s%s%s", word,
-                        meant ? "; did you mean " : "; --help tells how they are named",
-                        meant ? meant : "", meant ? "?" : "");
+                        meant ? "; did you mean " : "; --help lists the names", meant ? meant : "",
+                        meant ? "?" : "");
     }
 }
 
@@ -429,7 +429,7 @@ const struct experiment collective = {
         "Time of one operation: from the common start until the last rank is done.\n"
         "The message size is that of the Intel MPI Benchmarks: what one rank gives or gets in\n"
         "bcast, gather, scatter, allgather, reduce, allreduce, scan and their like; what it\n"
-        "gives to each other rank in alltoall; the whole vector in reduce_scatter, one rank's\n"
+        "gives to each other rank in alltoall; the full vector in reduce_scatter, one rank's\n"
         "block in reduce_scatter_block; what passes one link in neighbor operations.\n"
         "A non-blocking operation has three kinds of samples: NAME, the operation alone;\n"
         "NAME.compute, a computation alone; NAME.both, the two at the same time.\n"

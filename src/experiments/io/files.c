@@ -207,9 +207,9 @@ static void run(struct bench *bench) {
 const struct experiment files = {
     .name = "files",
     .summary = "blocks of one file, written and read by MPI-IO",
-    .what = "Time from the common start until the last rank has written or read its block of one "
-            "file in --folder.\nA rank writes its own block, and reads that of the next rank. "
-            "Blocks are written and read again and again,\nso that reads come from the cache of "
+    .what = "Time from the common start until the last rank has written or read its block of a "
+            "file in --folder.\nA rank writes its own block, and reads the next rank's. "
+            "Blocks are written and read repeatedly.\nSo reads come from the cache of "
             "the file system, and writes go there (--flush yes: through it).",
     .options = {files_options, curve_options, sampler_options, stop_options, sync_options},
     .columns = sampler_columns,

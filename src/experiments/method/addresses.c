@@ -319,9 +319,9 @@ const struct experiment addresses = {
         "time by the relative address of buffers: memcpy, and libraries that slow down with it",
     .what =
         "Time of one operation, from the common start to the last rank's end, for each offset\n"
-        "of the buffer received into against the one sent from, in bytes within a page. What\n"
-        "copies has the pit of the machine's memcpy where that has one (`cotejo machine`).\n"
-        "memcpy is each rank's own, all at once; the time is the slowest rank's.",
+        "of the receive buffer from the send buffer, in bytes within a page. Operations that\n"
+        "copy are slow at the slow relative address of memcpy, if any (`cotejo machine`).\n"
+        "memcpy: all ranks copy at the same time; the time is that of the slowest rank.",
     .options = {addresses_options, sampler_options, stop_options, sync_options},
     .columns = addresses_columns,
     .run = run,

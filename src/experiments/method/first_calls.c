@@ -11,7 +11,7 @@
 
 const struct option first_calls_options[] = {
     {"communicators", OPTION_INTEGER, "10", "", NULL, 1, 10000,
-     "new communicators on which the first call is held against the second"},
+     "new communicators on which the first call is compared with the second"},
     {0},
 };
 

@@ -148,7 +148,7 @@ static void run(struct bench *bench) {
     size_t bytes = sizes_largest(sizes) * (size_t)bench->size;
     if (isnan(bench->after.resident + bench->after.shared + bench->after.proportional))
         failure_set(&bench->failure, STATUS_USAGE,
-                    "this kernel does not tell a process's memory in /proc/self/smaps_rollup; "
+                    "this kernel does not report a process's memory in /proc/self/smaps_rollup; "
                     "use Linux 4.14 or later");
     memory_ask(bench->comm, 2 * buffer_room(bytes, false, 0, 1), &bench->failure);
     if (failed(&bench->failure))

@@ -51,10 +51,10 @@ static void run(struct bench *bench) {
 const struct experiment start_skew = {
     .name = "start-skew",
     .summary = "how far apart ranks begin after a barrier and at a moment of a shared clock",
-    .what = "From the first rank's begin to the last one's, on the shared clock, after "
-            "MPI_Barrier,\nafter our own dissemination barrier, and at an announced moment of the "
-            "shared clock.\nNone of them is right to within the clocks' own error: see the "
-            "description's observed.sync.",
+    .what = "Time on the shared clock from the start of the first rank to the start of the last "
+            "rank:\nafter MPI_Barrier, after cotejo's dissemination barrier, and at an announced "
+            "moment of the clock.\nAll three include the error of the clocks; see observed.sync "
+            "in the description.",
     .options = {skew_options, sampler_options, stop_options, sync_options},
     .columns = sampler_columns,
     .run = run,

@@ -24,8 +24,8 @@ static const struct option spells_options[] = {
     {"lines", OPTION_INTEGER, "64", "", NULL, 1, 4096,
      "lines of the cache that take turns; of few their places are in the time"},
     {"start", OPTION_CHOICE, "loop", "", "loop|barrier|mpi-barrier", 0, 0,
-     "how ranks start: in a loop (one row of calls, cut into samples), or after a barrier (ours, "
-     "the library's)"},
+     "how ranks start: in a loop (one row of calls, cut into samples), or after a barrier of "
+     "cotejo or of the library"},
     {0},
 };
 
@@ -202,7 +202,7 @@ static void run(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     struct study study = {.window = MPI_WIN_NULL};
     if (sizes->count >= OPERATIONS_MOST)
-        failure_set(&bench->failure, STATUS_USAGE, "--sizes: at most %d, %zu are asked for",
+        failure_set(&bench->failure, STATUS_USAGE, "--sizes: at most %d, %zu are requested",
                     OPERATIONS_MOST - 1, sizes->count);
     check_host(bench);
     if (failed(&bench->failure))
@@ -225,11 +225,12 @@ static void run(struct bench *bench) {
 
 const struct experiment spells = {
     .name = "spells",
-    .summary = "messages and a cache line by turns: where variance between launches comes from",
+    .summary = "messages and cache lines, interleaved: sources of variance between launches",
     .what =
         "cache-line: a line of memory to the other core and back, without MPI, of --lines in\n"
-        "turn; pingpong: one message, one way. A stage of each in every round. What differs\n"
-        "between rounds of a launch is not its process; what goes with the lines is the cores'.",
+        "turn; pingpong: one message, one way. Every round has a stage of each. Differences\n"
+        "between rounds do not come from the process. If cache lines slow down too, the cores\n"
+        "are slow.",
     .ranks = 2,
     .options = {spells_options, sampler_options, sync_options},
     .columns = spells_columns,

@@ -178,7 +178,7 @@ const struct experiment nas_cg = {
     .what = "Time of all iterations, without making the matrix; Mop as NAS counts "
             "them.\nMethod: Bailey et al., NAS Parallel Benchmarks, RNR-94-007 (1994), ch. 2; "
             "verified by the eigenvalue\nestimate. Rows are divided among the ranks, and each "
-            "product gathers a whole vector.",
+            "product gathers a complete vector.",
     .least = 1,
     .options = {nas_options, PROGRAM_OPTIONS},
     .columns = nas_columns,

@@ -42,7 +42,7 @@ static void start_threads(struct nas *nas, const struct options *options) {
     given++;
     if (given != nas->threads)
         failure_set(nas->failure, STATUS_USAGE,
-                    "%d threads were asked for and OpenMP gives %d; see OMP_THREAD_LIMIT",
+                    "%d threads were requested and OpenMP gives %d; see OMP_THREAD_LIMIT",
                     nas->threads, given);
 #else
     (void)options;

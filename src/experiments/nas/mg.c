@@ -149,7 +149,7 @@ const struct experiment nas_mg = {
     .summary = "NAS MG: multigrid, messages of all sizes between neighbours",
     .what = "Time of all V cycles; Mop are 58 for each point and cycle.\nMethod: Bailey et al., "
             "NAS Parallel Benchmarks, RNR-94-007 (1994), ch. 2; verified by the norm of\nthe last "
-            "residual. Ranks have slabs of the cube; grids of 8 points a side and less are "
+            "residual. Ranks have slabs of the cube; grids of at most 8 points per edge are "
             "computed by\nall ranks alike.",
     .least = 1,
     .options = {nas_options, PROGRAM_OPTIONS},

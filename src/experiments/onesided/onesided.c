@@ -66,15 +66,15 @@ static void run(struct bench *bench) {
 const struct experiment onesided = {
     .name = "onesided",
     .summary = "put, get, accumulates and atomics by synchronisation and kind of window",
-    .what =
-        "Time of one operation of an access: of --queue operations and what completes them, over "
-        "their number.\nOperations are named OPERATION.SYNCHRONISATION.WINDOW. fence: a fence "
-        "ends an access and begins the next.\npscw: post, start, operations, complete, wait. "
-        "lock, lock_all: lock (shared), operations, unlock. flush,\nflush_local: operations and a "
-        "flush, all within one --epoch; after flush they are complete at the target.\nThe target "
-        "makes no call but those of fence and pscw until a stage ends, then it waits in the "
-        "library.\nTaken at the origin; of --ways both, at the slower of both. Windows are of two "
-        "ranks each.",
+    .what = "Time of one operation of an access: time of --queue operations and their completion, "
+            "over their number.\nOperations are named OPERATION.SYNCHRONISATION.WINDOW. fence: a "
+            "fence ends an access and begins the next.\npscw: post, start, operations, complete, "
+            "wait. lock, lock_all: lock (shared), operations, unlock. flush,\nflush_local: "
+            "operations and a flush, all within one --epoch; flush completes them at the "
+            "target.\nThe target makes only fence and pscw calls until a stage ends, then waits "
+            "in the library.\nTimes are those of the origin (--ways both: of the slower origin). "
+            "Each window has two "
+            "ranks.",
     .options = {rma_options, onesided_options, PAIR_OPTION_TABLES},
     .columns = columns,
     .reach = REACH_ANY,

@@ -93,10 +93,10 @@ const struct experiment onesided_progress = {
     .name = "onesided-progress",
     .summary = "one-sided operations on a target that computes and makes no call",
     .what = "Time from the common start until an operation is complete at its target, which "
-            "computes for --compute\nfrom the same moment on and makes no call of MPI. Where the "
-            "time is that of a target that waits in the\nlibrary, the operation needs nobody "
-            "there; where it is that of the computation, it needs the target's\nnext call "
-            "(asynchronous progress: compare with the setting async_progress).",
+            "computes for --compute\nfrom the same moment on and makes no call of MPI. If the "
+            "time equals that of a target that waits\nin the library, the operation does not "
+            "need the target. If it equals the computation, the operation\nneeds the target's "
+            "next call (asynchronous progress: compare with the setting async_progress).",
     .options = {rma_options, progress_options, PAIR_OPTION_TABLES},
     .columns = columns,
     .reach = REACH_ANY,

@@ -25,9 +25,9 @@ const struct option rma_options[] = {
     {"window", OPTION_TEXT, "allocate", "", NULL, 0, 0,
      "kinds of windows, joined by commas: allocate, create, shared, dynamic; or all"},
     {"element", OPTION_CHOICE, "word", "", "word|byte|char", 0, 0,
-     "of atomic operations: 8 B, which are added; or 1 B, of which bits are (MPI_BXOR: sums of "
-     "64 bytes and more came out wrong under Open MPI 5.0.11), of MPI_UINT8_T or, as in OSU's "
-     "benchmarks, of MPI_CHAR (libraries take it, though MPI does not promise it)"},
+     "of atomic operations. word: 8 B, summed. byte: MPI_UINT8_T, combined by MPI_BXOR (sums of "
+     "64 bytes and more were wrong under Open MPI 5.0.11). char: the same with MPI_CHAR, as in "
+     "OSU's benchmarks (libraries accept it, though MPI does not guarantee it)"},
     {"compare", OPTION_CHOICE, "equal", "", "equal|unequal", 0, 0,
      "what compare_and_swap finds while it is timed: what it expects, and writes; or not (as in "
      "OSU's benchmark), and writes nothing"},

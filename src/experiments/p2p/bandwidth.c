@@ -42,7 +42,7 @@ static const struct option bandwidth_options[] = {
 static const struct column columns[] = {
     PAIR_COLUMN_ROWS,
     {"queue", "", "messages or parts under way at a time; 0: blocking"},
-    {"burst", "", "messages of a sample as asked for; 0: by size, see calls"},
+    {"burst", "", "messages of a sample as requested; 0: by size, see calls"},
     {0},
 };
 

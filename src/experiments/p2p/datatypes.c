@@ -16,9 +16,9 @@ static const struct option datatypes_options[] = {
      "how 64 B of payload lie in memory, joined by commas"},
     {"transfer", OPTION_TEXT, "typed,packed,hand", "", NULL, 0, 0,
      "joined by commas: typed (the library knows the datatype), packed (MPI_Pack before and "
-     "MPI_Unpack after), hand (a loop of ours does both), count (contiguous bytes by MPI_Send_c; "
-     "beside others left out where the library has none). Packed and by hand a message has less "
-     "than 2 GiB"},
+     "MPI_Unpack after), hand (a loop of cotejo does both), count (contiguous bytes by "
+     "MPI_Send_c; beside others left out where the library has none). Packed and by hand a "
+     "message has less than 2 GiB"},
     SAMPLER_START_ROW("loop"),
     {0},
 };

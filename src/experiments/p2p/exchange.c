@@ -128,12 +128,12 @@ static void run(struct bench *bench) {
 const struct experiment exchange = {
     .name = "exchange",
     .summary = "both ranks send first, by five primitives",
-    .what =
-        "Time until a rank has sent its message and received the other's.\nA blocking send "
-        "followed by a receive on both sides deadlocks where the send waits for its receive:\n"
-        "from which size on is found first, by sends whose receive comes only when patience is at "
-        "its end,\nand stands in the description (observed.found.deadlock_bytes; null: at no size "
-        "that was asked for).\nOnly sizes below are timed so. Method: Stival (2006), exchange.",
+    .what = "Time until a rank has sent its message and received the other rank's.\nIf both ranks "
+            "send first and a blocking send waits for its receive, they deadlock.\nThe experiment "
+            "first finds the smallest such size, by sends whose receive comes only after "
+            "--patience.\nThe description records it (observed.found.deadlock_bytes; null: no "
+            "deadlock at these sizes).\nBlocking sends are timed only below this size. Method: "
+            "Stival (2006), exchange.",
     .options = {exchange_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
     .reach = REACH_ANY,

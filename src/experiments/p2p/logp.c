@@ -60,8 +60,8 @@ const struct experiment logp = {
         "logp-os-overlap, logp-or-overlap: time of a message in a row, with\nmore computation "
         "than the other rank needs for its part; less the computation alone (alone_s) it is\n"
         "the overhead (Stival (2006), ch. 3: o = g - C, C the largest computation that is "
-        "hidden). Messages\nto be received are asked for one by one; logp-words is the asking "
-        "alone, to be taken away from\nlogp-or-overlap. The computation is a chain in the "
+        "hidden). The\nreceiver requests messages one by one; logp-words is the time of the "
+        "requests alone, to subtract from\nlogp-or-overlap. The computation is a chain in the "
         "first cache: messages find the caches as in logp-eel,\nand it runs as fast beside them "
         "as alone.",
     .ranks = 2,

@@ -20,8 +20,8 @@ static const struct option matching_options[] = {
     {"position", OPTION_CHOICE, "all", "", "all|first|middle|last", 0, 0,
      "of the match in the queue"},
     {"wildcard", OPTION_CHOICE, "all", "", "all|none|source|tag|both", 0, 0,
-     "what receives leave open: MPI_ANY_SOURCE, MPI_ANY_TAG. Of an unexpected queue an open tag "
-     "takes the first message"},
+     "what receives leave open: MPI_ANY_SOURCE, MPI_ANY_TAG. With an open tag, a receive "
+     "takes the first message of an unexpected queue"},
     {0},
 };
 
@@ -243,10 +243,10 @@ const struct experiment matching_posted = {
     .name = "matching-posted",
     .summary = "messages that meet a long queue of posted receives",
     .what = "Time of a message and its answer, at its sender. The receiver has --depth receives "
-            "posted beside the one\nthat matches, which is posted again before the answer. What "
-            "an entry costs is what the time grows by, over\ntheir number. Entries before the "
-            "match are never matched: where tags are open they are of the receiver\nitself, with "
-            "both open of other tags.",
+            "posted beside the one\nthat matches, which is posted again before the answer. The "
+            "cost of an entry is the increase in time,\nover the number of entries. Entries "
+            "before the match never match: with open tags their source is the\nreceiver itself, "
+            "with both open they have other tags.",
     .options = {matching_options, posted_options, PAIR_OPTION_TABLES},
     .columns = columns,
     .reach = REACH_ANY,
@@ -257,10 +257,10 @@ const struct experiment matching_unexpected = {
     .name = "matching-unexpected",
     .summary = "receives that meet a long queue of messages which have come",
     .what =
-        "Time of a receive of a message that has come already, with --depth others that nobody "
-        "has asked for,\ntaken at the receiver after a barrier. What was taken is sent again "
-        "before the next start. What an entry\ncosts is what the time grows by, over their "
-        "number. libfabric's TCP keeps 64 such messages, then waits for ever: set "
+        "Time of a receive of a message that has come already, beside --depth messages without "
+        "a receive,\ntaken at the receiver after a barrier. The received message is sent again "
+        "before the next start. The cost\nof an entry is the increase in time, over the number "
+        "of entries.\nlibfabric's TCP keeps 64 such messages, then waits for ever: set "
         "FI_TCP_MAX_SAVED.",
     .options = {matching_options, unexpected_options, PAIR_OPTION_TABLES},
     .columns = columns,

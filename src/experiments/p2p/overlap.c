@@ -87,8 +87,8 @@ static void run(struct bench *bench) {
             failure_set(&bench->failure, STATUS_USAGE, "--compute must rise; sort the amounts");
     if (given->bytes[0] != 0)
         failure_set(&bench->failure, STATUS_USAGE,
-                    "--compute must begin with 0: the time without computation is what overlap "
-                    "is held against");
+                    "--compute must begin with 0: overlap is compared with the time without "
+                    "computation");
     if (!failed(&bench->failure))
         train_run(bench, size);
 }
@@ -98,7 +98,7 @@ const struct experiment overlap = {
     .summary = "time of messages with more and more computation among them",
     .what = "Time of one operation of a pattern against the multiply-adds put into it; alone_s is "
             "that computation\nwithout messages, measured beside. Until the time grows, "
-            "computation is hidden. Patterns after Stival\n(2006), ch. 3; pingpong: the whole "
+            "computation is hidden. Patterns after Stival\n(2006), ch. 3; pingpong: the full "
             "round trip; local: start to end of one message, the partner being\nready; gap: the "
             "interval in a row of messages. start_s, compute_s and wait_s are where the time "
             "goes;\npatterns but local have them from a row of their own, so that no clock is in "

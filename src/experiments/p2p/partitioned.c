@@ -279,9 +279,9 @@ const struct experiment partitioned = {
     .summary = "persistent and partitioned messages, made part by part",
     .what =
         "Time from the first computation of a message until the receiver's empty answer is "
-        "there: the parts\nof a message are computed one after the other, and either it "
-        "leaves whole behind the last one\n(partitioned-message, partitioned-persistent) or "
-        "each part when it is made (partitioned). With\n--compute 0 it is start to completion; "
+        "there. The parts\nof a message are computed one after the other. The message leaves "
+        "after the last part\n(partitioned-message, partitioned-persistent), or each part leaves "
+        "when it is made (partitioned). With\n--compute 0 it is start to completion; "
         "with more, what the early parts gain is the difference. With --answer same it is "
         "half of a round trip.\nMethod: Temucin, Grant, "
         "Afsahi, \"Micro-Benchmarking MPI Partitioned Point-to-Point Communication\", "

@@ -267,7 +267,7 @@ const struct experiment stencil = {
     .name = "stencil",
     .summary = "faces of a grid of ranks, exchanged with all neighbours",
     .what = "Time from the common start until the last rank has sent its faces and received those "
-            "of all neighbours.\nThe ranks are a grid of --dimensions dimensions, as "
+            "of all neighbours.\nRanks form a grid of --dimensions dimensions, as "
             "MPI_Dims_create divides it. The size is that of one face;\na face is contiguous. In "
             "a dimension of one rank nothing is exchanged.",
     .options = {stencil_options, curve_options, sampler_options, stop_options, sync_options},

@@ -23,7 +23,7 @@ static const struct option threads_options[] = {
      "each message of a window has a buffer of its own, or all of them have one (as in OSU's and "
      "Intel's benchmarks)"},
     {"communicators", OPTION_CHOICE, "one", "", "one|each|hints", 0, 0,
-     "one for all threads, which tags tell apart; each thread its own; hints: its own, made with "
+     "one for all threads, which tags distinguish; each thread its own; hints: its own, made with "
      "what libraries take as a wish for an endpoint of its own"},
     PAIR_CACHE_ROW,
     SAMPLER_START_ROW("loop"),
@@ -310,8 +310,8 @@ const struct experiment threads = {
         "with\nMPI_THREAD_MULTIPLE: half of a round trip (threads-pingpong), or the time of a "
         "window over its messages\n(threads-window); until the last thread is through. "
         "Threads over time is the message rate of a rank.\nThreads are made before anything "
-        "is timed. Where they outnumber the cores of the rank (column\n`thread_cores`) they take "
-        "turns on them: that is what is measured then, and no speed of the library.\nMethod: "
+        "is timed. If the rank has fewer cores than threads (column\n`thread_cores`), threads "
+        "share cores; the time then shows this sharing, not the speed of the library.\nMethod: "
         "Thakur and Gropp, \"Test suite for evaluating performance of multithreaded MPI "
         "communication\", 2009.",
     .options = {threads_options, PAIR_OPTION_TABLES},

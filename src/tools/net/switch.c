@@ -41,7 +41,7 @@ static const struct option table[] = {
      "rates of the hosts' links, by commas; the last one is that of all further hosts, too"},
     {"latency", OPTION_REAL, "10e-6", "s", NULL, 0, 1, "what the switch takes for each frame"},
     {"behind", OPTION_INTEGER, "0", "", NULL, 0, HOSTS_MOST,
-     "hosts behind the first switch, all further ones are behind a second; 0: one switch has all"},
+     "hosts behind the first switch, all others are behind a second; 0: one switch has all"},
     {"trunk", OPTION_REAL, "1e8", "bit/s", NULL, 1e5, 1e11,
      "rate of the link between the two switches"},
     {"queue", OPTION_INTEGER, "262144", "B", NULL, FRAME_MOST, 1 << 30,
@@ -51,7 +51,7 @@ static const struct option table[] = {
      "clocks do"},
     {"mtu", OPTION_INTEGER, "1500", "B", NULL, 576, FRAME_MOST - 14, "longest IP packet"},
     {"while", OPTION_INTEGER, "0", "", NULL, 0, 1 << 30,
-     "end with the process of this id; 0: when told to"},
+     "end with the process of this id; 0: at SIGTERM or SIGINT"},
     {0},
 };
 

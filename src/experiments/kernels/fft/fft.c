@@ -16,9 +16,9 @@ static const struct option fft_options[] = {
      "auto|all|sendrecv|separate|posted|isend|alltoall|ialltoall|alltoallw", 0, 0,
      "how a transposition is sent; separate: a send and a receive, of each pair one first; "
      "posted: "
-     "all receives, then sends that block; alltoallw: by data types, whole ones only; auto: isend "
-     "for "
-     "nonblocking, sendrecv for others; all: every one that a variant can"},
+     "all receives, then sends that block; alltoallw: by data types, complete transpositions "
+     "only; auto: isend for nonblocking, sendrecv for others; all: all ways "
+     "that the variant supports"},
     {"direction", OPTION_CHOICE, "forward", "", "forward|backward", 0, 0,
      "sign of the exponent; no scaling"},
     {"effort", OPTION_CHOICE, "measure", "", "estimate|measure|patient", 0, 0,
@@ -62,10 +62,10 @@ const struct experiment fft = {
     .what =
         "Time of one transform of 2^m complex points, from a barrier until the last rank has its "
         "block\nin natural order. The points are a square of which each rank has a block of "
-        "rows: transpose,\ntransform rows, twiddle, transpose, transform rows, transpose. Rows "
-        "are FFTW's in all variants.\nEvery result is held against FFTW's own and transformed "
-        "back; relative L2 error at most\n2 epsilon log2 N. The size is that of one message. "
-        "Phases are those of the slowest rank; of\n`threaded` they overlap.\n"
+        "rows: transpose,\ntransform rows, twiddle, transpose, transform rows, transpose. FFTW "
+        "transforms the rows in all variants.\nEvery result is compared with FFTW's and "
+        "transformed back; relative L2 error at most\n2 epsilon log2 N. The size is that of one "
+        "message. Phases are those of the slowest rank;\nthe phases of `threaded` overlap.\n"
         "Ranks: a power of two, at most 2^(m/2). Method: Stival (2006), section 4.3; Bailey, FFTs "
         "in\nexternal or hierarchical memory (1990).",
     .ranks = 0,

@@ -18,12 +18,12 @@ static const struct option radix_options[] = {
      "all|polled|polled-posted|serving|serving-posted|threaded|alltoallv|split|alone", 0, 0,
      "polled: buffers, sends that block, arrivals probed for at each key; polled-posted: a "
      "receive for each rank is always posted, and tested; serving, serving-posted: the same, but "
-     "a send that waits receives meanwhile, and nothing is asked before; threaded: a thread "
+     "arrivals are received while a send waits, not at each key; threaded: a thread "
      "receives; alltoallv: one exchange a pass; split: one exchange "
      "in all, then each rank sorts at home, or counts, where keys have few bits; alone: each rank "
      "its own keys, no messages; all: all but polled, threaded and alone"},
     {"buffer", OPTION_SIZES, "4Ki", "B", NULL, 8, 1u << 30,
-     "room of polled, serving and threaded for a message, of whole keys: a list or ranges"},
+     "buffer of polled, serving and threaded for a message, of complete keys: a list or ranges"},
     {"look", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: sort polled without looking first whether its sends deadlock; then it hangs"},
     {"patience", OPTION_REAL, "0.2", "s", NULL, 0.001, 60,
