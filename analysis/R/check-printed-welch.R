@@ -60,7 +60,12 @@ said_of_signs <- function(difference, low, high) {
   )
 }
 
-#' The p implied by means, interval and n, for 49 to 98 degrees of freedom (Welch's bounds).
+#' Compare printed p values with the p implied by means, interval and n (Welch).
+#'
+#' The degrees of freedom are at least 49 and at most 98.
+#'
+#' @param names,centres labels of the rows; rows of the interval check, with repaired signs.
+#' @return rows of verdicts.
 #' @noRd
 audit_p <- function(file, names, table, difference, low, high, centres) {
   mended <- grepl("minus sign", centres$remark)

@@ -73,7 +73,8 @@ in_order <- function(names) {
   if (length(place)) names[order(place, na.last = TRUE)] else names
 }
 
-#' Names of operations in words: "put, fence, window created", "NAS CG, class A".
+#' Names of operations in words: "put, fence, window created", "NAS CG, class A". A name without
+#' known words stays, with blanks in place of most underscores.
 #' @noRd
 operation_in_words <- function(operation) {
   few <- unique(as.character(operation))

@@ -42,6 +42,10 @@ exhibit_best_algorithm <- function(exhibit) {
 
 #' The fastest algorithm and the regret of the library's choice, by panel, row and size.
 #'
+#' With four launches or more, every second launch chooses the algorithm, and the others give the
+#' regret. Cells with only the default, or without it, are left out.
+#'
+#' @param row,panel names of columns.
 #' @return data.table: `panel`, `row` (a factor), `bytes`, `size` (its label); `best` (an
 #'   algorithm, or `default`); `regret` (a ratio of times, less 1); `algorithms` (their number);
 #'   `n` (launches of the algorithm with the fewest).

@@ -21,7 +21,8 @@ struct compute {
     double sum;
 };
 
-// Both vectors together take `bytes` B. Failure: STATUS_USAGE.
+// Allocates and fills both vectors. Each takes half of `bytes` B, rounded up to pages. Failure:
+// STATUS_USAGE, without enough memory.
 void compute_open(struct compute *compute, size_t bytes, struct failure *failure);
 void compute_close(struct compute *compute);
 

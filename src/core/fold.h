@@ -40,8 +40,8 @@ void fold_merge(struct fold *fold, struct fold *other);
 void fold_order(struct fold *fold);
 
 // Writes each entry as an object. Its members are `who`, under the name given here (numbers as a
-// text, else a list), and the members in the entry's text. Unless `most` is NULL, the entry's
-// number follows under that name.
+// text, else a list), and the members in the entry's text. Unless `most` is NULL, the largest
+// number that its ranks gave to fold_add() follows under that name.
 void fold_list(const struct fold *fold, const char *who, const char *most, struct json *json);
 
 void fold_free(struct fold *fold);

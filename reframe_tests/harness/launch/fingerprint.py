@@ -86,7 +86,8 @@ def parameter_files(folder):
 def traps(record, folders, exported):
     """Influences on the library of a launch that were not requested, as entries of
     `observed.machine.traps`. `folders`: the launch may load libraries of these folders;
-    `exported`: variables of the job script; launchers and libraries set more for the ranks."""
+    `exported`: variables of the job script. Only these count, since launchers and libraries set
+    more for the ranks. Each entry has `trap`, `found` and `cure`."""
     seen = record["observed"]
     found = [(f"variable {name}={value}", "not requested, and in the environment of the ranks",
               "declare the variable in the files of the site, or unset it there")

@@ -36,7 +36,10 @@ class Level:
     names: tuple = ()
 
     def __str__(self):
-        """A word that distinguishes the level in the name of a cell, which is also a file name."""
+        """NAME=VALUE of each variable, joined by commas: a part of the names of cells and files.
+
+        A hash follows if a character was replaced or the text has 80 characters or more.
+        """
         given = dict(self.values)
         text = ",".join(f"{name}={given.get(name, DEFAULT)}" for name in self.names)
         word = re.sub(r"[^A-Za-z0-9_=,+-]", "_", text)

@@ -40,7 +40,7 @@ def _integer(text):
 
 
 def _longest(value):
-    """The length of the longest text in what JSON holds."""
+    """The length of the longest text among the values of parsed JSON, without members' names."""
     longest, left = 0, [value]
     while left:
         one = left.pop()

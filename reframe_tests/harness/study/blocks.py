@@ -81,7 +81,8 @@ def halted():
 
 
 def complete_block(plan, block):
-    """Runs what a block lacks, again where a launch left no word. Returns why it ended, or ''."""
+    """Runs the missing cells of a block, at most 1 + `tries` times. Returns why the session must
+    stop, or which launches still have no description; '' when the block is complete."""
     for _ in range(1 + plan["tries"]):
         lacking = missing(plan, block)
         if not lacking:

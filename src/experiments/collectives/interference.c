@@ -162,6 +162,8 @@ static void check(const struct operation *operation, unsigned round, struct fail
         compare(crowd, bytes, sum, round, failure);
 }
 
+// Halves the time of a ping-pong, so that it is the time one way. Adds the number of aggressor
+// ranks to the sample: 0 when the victim was alone.
 static void describe(const struct operation *operation, const struct timing *timing,
                      struct sample *sample) {
     const struct crowd *crowd = operation->state;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A line of /proc/self/status, in B.
+// Returns the value of the line `name` of /proc/self/status, B; NAN without such a line.
 static double status_of(const char *name) {
     FILE *file = fopen("/proc/self/status", "r");
     char line[256];

@@ -207,6 +207,7 @@ static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
     ranks_agree(bench->comm, &bench->failure, false);
 }
 
+// Frees the buffers, the memory of buffered sends, and the communicator if the pair has its own.
 static void close_pair(struct pair *pair) {
     if (pair->attached) {
         void *address;

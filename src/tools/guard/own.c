@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Makes and removes the temporary folder of a launch.
 #define _XOPEN_SOURCE 700
 #include "own.h"
 
