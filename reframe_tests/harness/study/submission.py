@@ -72,9 +72,9 @@ def options(group, hosts):
 def launch_s(tag):
     """Seconds that a launch of a tag took here with all about it, in the newest session."""
     for path, plan in plans.of_this_site():
-        count = len(sessions.launch_files(path.parent))
         seconds = plan.get("reframe_s")
-        if plan["tag"] == tag and isinstance(seconds, float) and seconds > 0 and count:
+        if (plan["tag"] == tag and isinstance(seconds, float) and seconds > 0
+                and (count := len(sessions.launch_files(path.parent)))):
             return seconds / count
     return LAUNCH_S
 
