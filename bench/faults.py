@@ -3,7 +3,7 @@
 
 First comes a row for each fault with the number of its tests that fail, which must be 0. Then
 readers get the table of known mistakes and many random mistakes. Then come accidents
-(bench_accidents.py). The exit status is 1 if a result is not as it must be.
+(bench/accidents.py). The exit status is 1 if a result is not as it must be.
 """
 
 import argparse

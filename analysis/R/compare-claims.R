@@ -216,7 +216,7 @@ name_of_place <- function(rows) {
   paste(words, collapse = ", ")
 }
 
-#' The mean log ratio over the cells of one place, or the reason why there is none.
+#' The mean log ratio over the cells of one place, or the reason why it cannot be computed.
 #' @noRd
 compare_claim <- function(rows, claim, delta, alpha) {
   # A claim that names two operations compares the quantities that each operation times.

@@ -457,7 +457,7 @@ VERDICTS <- c(
 VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey50", "grey65", "grey80"), VERDICTS)
 VERDICT_SHAPES <- stats::setNames(c(15, 1, 5, 4, 3), VERDICTS)
 
-#' The result of each pair: the name of the faster level, or the reason why there is none.
+#' The result of each pair: the name of the faster level, or the reason why no level is faster.
 #' @noRd
 result_of <- function(table, name = title_of) {
   verdict <- as.character(table$verdict)

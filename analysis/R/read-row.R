@@ -84,7 +84,7 @@ flatten_description <- function(launch, file) {
   )
 }
 
-#' The settings for which a launch could not show an effect, as one text; empty if there are none.
+#' The settings for which a launch could not show an effect, as one text; empty without any.
 #' @noRd
 without_effect <- function(effects) {
   states <- vapply(effects, function(one) text_of(one$status), "")

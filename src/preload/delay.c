@@ -159,7 +159,7 @@ static bool parsed(const char *text) {
     return text && !*text;
 }
 
-// Reads an integer from the environment, 0 where there is none; false: it is not an integer.
+// Reads an integer from the environment; 0 if the variable is unset; false: not an integer.
 static bool whole(const char *name, uint64_t *value) {
     const char *text = getenv(name);
     char *rest;
@@ -174,7 +174,7 @@ static bool whole(const char *name, uint64_t *value) {
     return false;
 }
 
-// Reads yes or no from the environment, yes where there is none; false: it is neither.
+// Reads yes or no from the environment; yes if the variable is unset; false: neither word.
 static bool yes(const char *name, bool *value) {
     const char *text = getenv(name);
     *value = !text || strcmp(text, "no") != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interposed in a bench: gives a program a property of another program, by words in
 // COTEJO_OTHERWISE. `counters`: it reads its thread's counters twice before each barrier, as
-// cotejo does around a sample. `no-counters`: there are none to read. `malloc`: MPI_Alloc_mem is
+// cotejo does around a sample. `no-counters`: counters cannot be read. `malloc`: MPI_Alloc_mem is
 // malloc. `thread`: the process has one more thread, which sleeps; without it locks cost less.
 #define _GNU_SOURCE // RUSAGE_THREAD
 #include <mpi.h>

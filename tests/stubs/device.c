@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for a device's library in tests; PREFIX is its prefix (cuda or hip). Its memory is the
-// host's, but every byte is kept as its complement, which only the library's copies undo. A
-// payload that is filled or checked without them is thus wrong. Words in the environment:
+// Stands in for a device's library in tests; PREFIX is its prefix (cuda or hip). The device's
+// memory is host memory that stores the complement of every byte. Only the library's copies
+// convert bytes, so a payload that is filled or checked without them is wrong.
+// Words in the environment:
 //   STUB_DEVICES  number of devices (2).
 //   STUB_PLAIN    memory is kept as it is: for operations that compute with it.
 //   STUB_SPOIL    the last byte of every copy from a device is changed.

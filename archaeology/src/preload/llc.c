@@ -161,7 +161,7 @@ static void ask_soon(int socket) {
 }
 
 // Returns an LLC socket bound to this interface and one of the points from `first` to `last`; -1
-// with a message when there is none.
+// with a message if the socket cannot be made or bound.
 static int llc_socket(unsigned first, unsigned last) {
     int made = socket(AF_LLC, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (made < 0) {
