@@ -72,14 +72,13 @@ struct fft {
     void *peer; // of a foreign transform
 };
 
-// fft_twiddle.c. Error of an entry: at most one unit in the last place of either part.
+// fft_local.c: within one rank, in the cache.
+// The error of an entry is at most one unit in the last place of either part.
 void twiddle_open(struct twiddle *twiddle, size_t n, struct failure *failure);
 void twiddle_close(struct twiddle *twiddle);
 // line[k] *= w^(row * k), k < n; backward: by the conjugates. Each factor is the product of at
 // most four entries: its relative error is below 12 units of roundoff.
 void twiddle_row(const struct twiddle *twiddle, size_t row, bool backward, struct point *line);
-
-// fft_local.c: within one rank, in the cache.
 // The block of `rows` x `columns` at `from` to its transposed at `to`; strides in points.
 void transpose_block(const struct point *from, size_t from_stride, struct point *to,
                      size_t to_stride, size_t rows, size_t columns);
@@ -91,23 +90,15 @@ void transform_rows(struct fft *fft, struct point *lines, size_t first, size_t c
 extern const struct fft_way fft_ways[]; // ends with a row without name
 void fft_sent(struct fft *fft, double messages, double points);
 
-// fft_variants.c, fft_threaded.c, fft_fused.c, fft_peer.c
+// fft_variants.c
 extern const struct fft_variant fft_variants[]; // ends with a row without name
-void fft_threaded(struct fft *fft);
 void fft_fused(struct fft *fft);
 // Messages and bytes that a rank sends in one run, by the formula of the study's table 4.13:
 // blocks of N / P^2 points, by rows of sqrt(N) / P points. False: the variant has none.
 bool fft_expected(const struct fft *fft, double *messages, double *bytes);
-// Blocks of `data`, transposed: others' to `out`, the own one to `own` with that stride.
-void fft_cut(struct fft *fft, struct point *own, size_t stride);
-// The same of one row of what will be `work`, the own part to its place there. Rows in their
-// order.
-void fft_cut_row(struct fft *fft, size_t row);
 void fft_swap(struct fft *fft);
-struct blocks fft_row(const struct fft *fft, size_t row); // of the transposition by rows
 
-void peer_open(struct fft *fft, unsigned effort, struct failure *failure);
-void peer_close(struct fft *fft);
+// fft_study.c: FFTW's own MPI transform.
 void peer_run(struct fft *fft);
 
 // fft_check.c
