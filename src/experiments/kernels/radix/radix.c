@@ -2,6 +2,7 @@
 // Radix sort: a program that sends many keys to where the data say, in messages of any size.
 #include "radix.h"
 
+#include "deadlock.h"
 #include "payload.h"
 #include "ranks.h"
 
@@ -49,6 +50,12 @@ static const struct column radix_columns[] = {
     {0},
 };
 
+static void radix_alone(struct radix *radix) {
+    double begin = program_mark(radix->clock);
+    radix_sort_local(radix->in, radix->out, radix->keys, radix->wide, &radix->digits);
+    radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - begin;
+}
+
 static const struct radix_variant radix_variants[] = {
     {"polled", true, true, false, radix_deal_open, radix_polled, radix_own_close},
     {"polled-posted", true, true, false, radix_deal_open, radix_polled_posted, radix_own_close},
@@ -60,12 +67,6 @@ static const struct radix_variant radix_variants[] = {
     {"alone", false, false, true, NULL, radix_alone, NULL},
     {0},
 };
-
-void radix_alone(struct radix *radix) {
-    double begin = program_mark(radix->clock);
-    radix_sort_local(radix->in, radix->out, radix->keys, radix->wide, &radix->digits);
-    radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - begin;
-}
 
 static void run_variant(void *state) {
     struct radix *radix = state;
@@ -142,6 +143,56 @@ static int plan(const struct bench *bench, size_t keys, double deadlock,
         }
     }
     return count;
+}
+
+// Finds the messages for which variants with blocking sends end; other messages deadlock.
+
+// The first two ranks send each other messages of all lengths whose receive comes late.
+static double between_two(struct bench *bench, MPI_Comm comm, const size_t *bytes, size_t count,
+                          double patience_s) {
+    struct pair pair = {.comm = comm, .rank = bench->rank, .peer = 1 - bench->rank};
+    struct sizes sizes = {0};
+    struct layout anywhere = {0}; // they are not those that are measured with
+    struct deadlock found = {.least = INFINITY};
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = bytes[i] > most ? bytes[i] : most;
+    sizes.bytes = malloc(count * sizeof *sizes.bytes);
+    if (sizes.bytes)
+        memcpy(sizes.bytes, bytes, count * sizeof *bytes);
+    else
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu lengths", count);
+    sizes.count = count;
+    buffer_open(&pair.out, &anywhere, "send", most, false, 0, 1, &bench->failure);
+    buffer_open(&pair.in, &anywhere, "receive", most, false, 0, 1, &bench->failure);
+    if (ranks_agree(comm, &bench->failure, false) == STATUS_OK) {
+        buffer_shape(&pair.out, most);
+        buffer_shape(&pair.in, most);
+        found = deadlock_find(&pair, &sizes, patience_s);
+    }
+    buffer_close(&pair.out);
+    buffer_close(&pair.in);
+    free(sizes.bytes);
+    return found.least;
+}
+
+// Returns the length of a message, in B and to the byte, from which on two sends that block and
+// meet wait for each other for ever; infinite: at none of the `count` lengths. The first two ranks
+// try it, and hold their receives back for `patience_s`. Collective, agreed.
+static double radix_deadlock(struct bench *bench, const size_t *bytes, size_t count,
+                             double patience_s) {
+    double least = INFINITY;
+    MPI_Comm two;
+    if (bench->size < 2)
+        return least;
+    MPI_Comm_split(bench->comm, bench->rank < 2 ? 0 : MPI_UNDEFINED, bench->rank, &two);
+    if (two != MPI_COMM_NULL) {
+        least = between_two(bench, two, bytes, count, patience_s);
+        MPI_Comm_free(&two);
+    }
+    MPI_Bcast(&least, 1, MPI_DOUBLE, 0, bench->comm);
+    ranks_agree(bench->comm, &bench->failure, false);
+    return least;
 }
 
 // Finds out, before any sort, which messages would deadlock; prints and records the result.

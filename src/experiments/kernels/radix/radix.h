@@ -109,8 +109,8 @@ void radix_sort_local(void *keys, void *other, size_t count, bool wide,
 // High bits by which that many keys are cut into parts.
 int radix_top(size_t keys, int bits);
 
-// radix_part.c. Sorts the keys of `runs`, one after the other, by `bits` from `low` on, to `to`;
-// `other` has room for as many, and may be where a single run is.
+// Sorts the keys of `runs`, one after the other, by `bits` from `low` on, to `to`; `other` has
+// room for as many, and may be where a single run is.
 struct run {
     const void *keys;
     size_t count;
@@ -118,17 +118,9 @@ struct run {
 void radix_part(const struct run *runs, int count, void *to, void *other, bool wide, int low,
                 int bits);
 
-// radix_counted.c. Whether keys consist of few bits and nothing else. The number of keys of each
-// value then describes all keys. Sorts such keys; ranks exchange counts, not keys.
-bool radix_countable(const struct radix *radix);
-void radix_counted(struct radix *radix);
-
 // radix_plan.c: the destinations of the keys in a pass. The place of a key depends on all keys, so
 // this is a part of the sort: its time is the phase of the scan. Its memory is allocated before.
-void radix_plan_open(struct radix *radix, size_t values, struct failure *failure);
-void radix_plan_close(struct radix *radix);
-// Totals and starts from the counts. Collective.
-void radix_share(struct radix *radix);
+
 // Windows of `size` ranks of `keys` keys, by the totals of `values` digits.
 void radix_windows(const uint64_t *totals, size_t values, uint64_t keys, int size,
                    struct window *windows);
@@ -138,10 +130,15 @@ void radix_tell(struct radix *radix);
 // [low, low + keys), where the first digit of the window begins at `begin`.
 void radix_arrivals(const struct window *window, int size, uint64_t begin, uint64_t low,
                     uint64_t keys, uint64_t *comes, uint64_t *next);
-// Does all of this for one pass, timed as a part of the scan. Collective.
+// Adds up the ranks' counts and does all of this for one pass, timed as a part of the scan.
+// Collective.
 void radix_plan_pass(struct radix *radix);
 // Returns the number of keys that arrive from `source`.
 uint64_t radix_comes(const struct radix *radix, int source);
+
+// Buffers for `radix->keys` keys of its width, and what the variant works with.
+void radix_open(struct radix *radix, struct failure *failure);
+void radix_close(struct radix *radix);
 
 // The variants.
 void radix_polled(struct radix *radix);
@@ -151,7 +148,6 @@ void radix_serving_posted(struct radix *radix);
 void radix_threaded(struct radix *radix);
 void radix_alltoallv(struct radix *radix);
 void radix_split(struct radix *radix);
-void radix_alone(struct radix *radix);
 // Their memory.
 void radix_deal_open(struct radix *radix, struct failure *failure);
 void radix_split_open(struct radix *radix, struct failure *failure);
@@ -161,17 +157,8 @@ void radix_own_close(struct radix *radix); // of those whose memory is one piece
 void radix_place(struct radix *radix, int source, const void *keys, size_t count);
 void radix_sent(struct radix *radix, double messages, double keys);
 
-// deadlocks.c: from which of `count` lengths of a message (B) on, to the byte, two sends that
-// block and meet wait for each other for ever; infinite: from none. Between the first two ranks,
-// whose receives are held back for `patience_s`. Collective, agreed.
-double radix_deadlock(struct bench *bench, const size_t *bytes, size_t count, double patience_s);
-
 // radix_check.c
 void radix_fill(void *radix);
 void radix_check(void *radix, struct failure *failure);
-
-// radix_room.c: buffers for `radix->keys` keys of its width, and what the variant works with.
-void radix_open(struct radix *radix, struct failure *failure);
-void radix_close(struct radix *radix);
 
 #endif

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the destinations of the keys in one pass, so that messages hold nothing but keys. The
-// counts of each rank by digit show every rank where its outgoing and incoming keys go. A rank
-// needs the other ranks' counts only for the digits of its own share. No table and no loop is thus
-// as large as all ranks times all digits.
+// The memory of a radix sort, and the destinations of its keys in each pass.
 #include "radix.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-void radix_plan_open(struct radix *radix, size_t values, struct failure *failure) {
+// The destinations are computed so that messages hold nothing but keys. The counts of each rank by
+// digit show every rank where its outgoing and incoming keys go. A rank needs the other ranks'
+// counts only for the digits of its own share. No table and no loop is thus as large as all ranks
+// times all digits.
+
+static void radix_plan_open(struct radix *radix, size_t values, struct failure *failure) {
     struct plan *plan = &radix->plan;
     size_t ranks = (size_t)radix->size;
     plan->counts = calloc(values, sizeof *plan->counts);
@@ -24,7 +26,7 @@ void radix_plan_open(struct radix *radix, size_t values, struct failure *failure
                     values, radix->size);
 }
 
-void radix_plan_close(struct radix *radix) {
+static void radix_plan_close(struct radix *radix) {
     struct plan *plan = &radix->plan;
     free(plan->counts);
     free(plan->totals);
@@ -36,7 +38,8 @@ void radix_plan_close(struct radix *radix) {
     *plan = (struct plan){0};
 }
 
-void radix_share(struct radix *radix) {
+// Totals and starts from the counts. Collective.
+static void radix_share(struct radix *radix) {
     struct plan *plan = &radix->plan;
     int values = (int)radix_values(&radix->digits);
     uint64_t sum = 0;
@@ -138,4 +141,45 @@ uint64_t radix_comes(const struct radix *radix, int source) {
 void radix_sent(struct radix *radix, double messages, double keys) {
     radix->account.messages += messages;
     radix->account.bytes += keys * (double)radix_width(radix);
+}
+
+// All memory is made before anything is timed.
+
+static void *lines(size_t bytes) {
+    return aligned_alloc(RADIX_LINE, (bytes + RADIX_LINE - 1) / RADIX_LINE * RADIX_LINE);
+}
+
+void radix_open(struct radix *radix, struct failure *failure) {
+    size_t block = radix->keys * radix_width(radix), ranks = (size_t)radix->size;
+    size_t parts = (size_t)1 << radix_top(radix->keys, radix->digits.bits);
+    size_t values = radix_values(&radix->digits);
+    bool all_at_once = !radix->variant->buffered && !radix->variant->alone;
+    radix->in = lines(block);
+    radix->out = lines(block);
+    radix->spare = lines(all_at_once ? block : 1);
+    radix->work = lines(all_at_once ? block : 1);
+    radix->buffers =
+        lines(radix->variant->buffered ? 2 * ranks * radix->room * radix_width(radix) : 1);
+    if (!radix->in || !radix->out || !radix->spare || !radix->work || !radix->buffers)
+        failure_set(failure, STATUS_USAGE, "no memory for %zu keys on a rank; lower --keys",
+                    radix->keys);
+    radix_plan_open(radix, values > parts ? values : parts, failure);
+    if (!failed(failure) && radix->variant->open)
+        radix->variant->open(radix, failure);
+}
+
+void radix_own_close(struct radix *radix) {
+    free(radix->own);
+    radix->own = NULL;
+}
+
+void radix_close(struct radix *radix) {
+    if (radix->variant->close)
+        radix->variant->close(radix);
+    radix_plan_close(radix);
+    free(radix->in);
+    free(radix->out);
+    free(radix->spare);
+    free(radix->work);
+    free(radix->buffers);
 }
