@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every NAS kernel by ranks and by threads: each run verifies itself by the published values.
-add_executable(test_nas test_nas.c ../experiments/nas/measure.c ../experiments/nas/threads.c
-  ../experiments/nas/mz_zone.c ../experiments/nas/mz_rhs.c ../experiments/nas/is_rank.c)
+add_executable(test_nas test_nas.c ../experiments/nas/measure.c ../experiments/nas/mz_zone.c
+  ../experiments/nas/is.c)
 target_include_directories(test_nas PRIVATE ../experiments/nas ../experiments/kernels)
 target_link_libraries(test_nas PRIVATE core m)
 if(OpenMP_C_FOUND)

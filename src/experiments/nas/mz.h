@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 enum { FLOW = 5 };          // density, three momenta, energy: what a point has
-enum { SIDES = 4 };         // of a zone, to others: west, east, south, north
 enum { LENGTH_MOST = 416 }; // points of a zone in any direction
 
 // Weights of the terms of one direction; h is the distance of points.
@@ -43,12 +42,6 @@ struct zone {
     double *sound;   // its speed
 };
 
-struct mz_face {
-    int zone, side; // who gets it
-    int from;       // the zone that the points come from: its opposite face
-    long at, count; // where in the buffer, doubles
-};
-
 enum { MZ_SIDE_MOST = 32 }; // zones in a row
 
 // A problem of NAS's and its published sums.
@@ -70,23 +63,6 @@ struct mz_kernel {
     struct mz_class classes[sizeof NAS_CLASSES - 1];
     double
         operations[4]; // of a step: a point, a third of a point of a face and of an edge, a zone
-};
-
-struct mz {
-    const struct mz_kernel *kernel;
-    int nx, ny; // zones in each direction
-    int steps;  // of time
-    struct mz_equations equations;
-    int count;                // of zones, on all ranks
-    double balance;           // the mean rank's points over the busiest one's
-    struct zone *zones;       // those that are not this rank's have no memory
-    int *owner;               // rank of each zone
-    struct mz_face *in, *out; // of this rank's zones, by peer
-    int in_count, out_count;
-    long *in_begin, *out_begin; // of each peer in a buffer, and behind the last
-    double *in_buffer, *out_buffer;
-    MPI_Request *requests;
-    double busy_s, exchange_s; // of this rank in the last run
 };
 
 // Sets up the equations for `nx` by `ny` zones that together have `size` points.
@@ -120,11 +96,6 @@ double mz_zone_integral(const struct mz_equations *equations, const struct zone 
 void mz_derive(struct zone *zone);
 // Computes the explicit terms in plane k, times the step: forcing and differences of fluxes.
 void mz_rhs(const struct mz_equations *equations, struct zone *zone, int k);
-
-// Plans and does the exchange of faces between zones.
-void mz_exchange_open(struct nas *nas, struct mz *mz);
-void mz_exchange(struct nas *nas, struct mz *mz);
-void mz_exchange_close(struct mz *mz);
 
 // Takes samples of a kernel of several zones, which `open` opens by mz_open(); and its columns.
 void mz_measure(struct bench *bench, const char *name, void (*open)(struct nas *nas));

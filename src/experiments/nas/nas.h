@@ -85,7 +85,4 @@ double nas_sum(const struct nas *nas, double mine);
 // The share of `n` things that part `i` of `parts` has: [*first, *end).
 void nas_share(long n, int i, int parts, long *first, long *end);
 
-// Lists the CPUs on which the threads of all ranks may run, as JSON, on rank 0. Collective.
-void nas_observe(const struct nas *nas, struct json *json);
-
 #endif
