@@ -7,7 +7,6 @@
 
 // How an access is opened and completed: each is a column of the table of operations.
 enum rma_sync { FENCE, PSCW, LOCK, LOCK_ALL, FLUSH, FLUSH_LOCAL, WAIT, RMA_SYNCS };
-extern const char *const rma_sync_names[];
 
 struct rma_operation;
 
@@ -48,8 +47,6 @@ struct rma_operation {
     bool requested;                                  // each has a request
     void (*run[RMA_SYNCS])(void *state, long calls); // NULL: MPI does not allow it
 };
-
-extern const struct rma_operation rma_operations[]; // ends with a row without name
 
 // Before and after a stage.
 void rma_enter(const struct operation *operation);
