@@ -48,7 +48,7 @@ struct collective {
     const char *alone, *compute, *both; // of the overlap; `alone` is the non-blocking name
     const struct flow *flow;
     struct calls calls[COUNTING_AUTO]; // by what counts
-    bool mockup; // made of other operations (coll_mockups.h); it has a blocking call alone
+    bool mockup; // made of other operations (coll_table.c); it has a blocking call alone
 };
 
 extern const struct collective collectives[];
