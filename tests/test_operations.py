@@ -16,8 +16,8 @@ WRITTEN = re.compile(
 OF_A_PATTERN = {"state", "message"}
 #: Functions that run between two timed messages.
 BETWEEN = {"core/payload.c": ["buffer_slot", "buffer_next"],
-           "experiments/p2p/bandwidth.c": ["move_blocking"],
-           "experiments/p2p/burst.c": ["next_unit", "make", "post", "burst_move"],
+           "experiments/p2p/bandwidth.c": ["move_blocking", "next_unit", "make", "post",
+                                           "burst_move"],
            "experiments/p2p/pair.c": ["pair_send", "pair_send_whole", "pair_post",
                                       "pair_receive"]}
 #: Files that begin samples, and files of the steps directly before them.
