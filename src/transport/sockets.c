@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The common parts of the carriers over sockets.
+// The common parts of the carriers over sockets, and the list of the carriers that the kernel
+// offers.
 #include "sockets.h"
 
 #include "meeting.h"
@@ -9,10 +10,12 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 enum { ROOM = 8 << 20, LOOKS = 256 };
@@ -154,4 +157,34 @@ void sockets_close(struct ways *ways) {
             close(ways->to[i]);
             ways->to[i] = -1;
         }
+}
+
+// The carriers of the program that has no library.
+extern const struct carrier tcp_carrier, udp_carrier, unix_carrier, shm_carrier, llc_carrier,
+    raw_carrier, icmp_carrier;
+
+const struct carrier *const carriers[] = {&tcp_carrier, &udp_carrier, &unix_carrier, &shm_carrier,
+                                          &llc_carrier, &raw_carrier, &icmp_carrier, NULL};
+
+const struct option carrier_options[] = {
+    {"transport", OPTION_CHOICE, "tcp", "", "tcp|udp|unix|shm|llc|raw|icmp", 0, 0,
+     "what carries messages; llc, raw and icmp need root, llc a kernel that has AF_LLC"},
+    {"interface", OPTION_TEXT, "", "", "", 0, 0,
+     "network interface; none: lo on one host, else the first one that is up"},
+    {"wait", OPTION_CHOICE, "poll", "", "poll|block", 0, 0,
+     "poll: a receiver looks again and again, as MPI libraries do; block: it sleeps"},
+    {0},
+};
+
+const char *library_version(void) {
+    static char text[256];
+    struct utsname system;
+    uname(&system);
+    snprintf(text, sizeof text, "no library, sockets of %.64s %.64s", system.sysname,
+             system.release);
+    return text;
+}
+
+int library_rank(void) {
+    return -1;
 }

@@ -43,10 +43,4 @@ void tell_all(struct ways *ways, const void *mine, void *all, size_t bytes);
 
 void sockets_close(struct ways *ways);
 
-// udp_all.c: datagrams to all ranks at once, by the interface's address for all. `here`: this
-// rank's own. Opening is collective, agreed; ways->own is for free().
-void udp_all_open(struct ways *ways, const struct interface *interface, struct in_addr here);
-void udp_send_all(struct ways *ways, const char *bytes, size_t count);
-void udp_receive_all(struct ways *ways, char *bytes, size_t count);
-
 #endif
