@@ -67,7 +67,7 @@ IN_PLACE = {
     "c": {
         "src/core/whole.c": "the one place", "src/core/samples.c": "published by it",
         "src/experiments/kernels/kernel.c": "a file of the kernel's",
-        "src/tools/guard/lock.c": "the lock", "src/tools/guard/own.c": "a mark",
+        "src/tools/guard/lock.c": "the lock", "src/tools/guard/leftovers.c": "a mark",
         "src/tools/net/switch.c": "a mark; a folder that gets its name when it is whole"}}
 
 

@@ -3,7 +3,6 @@
 #include "curve.h"
 
 #include "adaptive.h"
-#include "barrier.h"
 #include "ranks.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "fold.h"
 
 #include "failure.h"
-#include "tree.h"
+#include "ranks.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the places of ranks, and the places available to them, by hwloc.
+// Finds the places of ranks and of their threads, and the places available to them, by hwloc.
 #ifndef COTEJO_CORE_PLACEMENT_H
 #define COTEJO_CORE_PLACEMENT_H
 
 #include "failure.h"
 #include "json.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 // Adds this rank's host to an open JSON object.
@@ -22,5 +23,16 @@ void placement_observe(struct json *json, struct failure *failure);
 //   spare   two cores each, joined by +: one more for the library's own thread
 // Only placements that exist are printed. Only processing units that this process may use count.
 void placement_list(int ranks, FILE *out, struct failure *failure);
+
+// The set bits of `words` words as a list in Linux' syntax, such as "0-3,8", of any length; to be
+// freed. NULL: no memory.
+char *cores_text(const unsigned long *set, size_t words);
+
+// The list of the cores that the calling thread may use, for any number of cores; to be freed.
+// NULL: the kernel does not report them, or no memory.
+char *thread_own_cores(void);
+
+// Adds a thread of a rank to an open JSON list (`threads` in a description); `cores` may be NULL.
+void thread_describe(struct json *json, int rank, int thread, const char *cores);
 
 #endif

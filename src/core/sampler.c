@@ -3,7 +3,6 @@
 #define _GNU_SOURCE // RUSAGE_THREAD
 #include "sampler.h"
 
-#include "barrier.h"
 #include "errors.h"
 #include "moments.h"
 #include "ranks.h"

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE // RTLD_NEXT
 #include "alone.h"
 
-#include "core/rank_threads.h"
+#include "core/placement.h"
 
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Options, and the lists of sizes in them.
 #include "check.h"
 #include "options.h"
+#include "sizes.h"
 
 #include <string.h>
 
@@ -51,7 +53,49 @@ static void values_and_defaults(void) {
     options_free(&o);
 }
 
+static void sizes_given(const char *text, size_t count, const size_t *expected) {
+    struct sizes sizes;
+    char why[200] = "";
+    CHECK(sizes_read(text, &sizes, why, sizeof why));
+    CHECK(sizes.count == count);
+    for (size_t i = 0; i < count && i < sizes.count; i++)
+        CHECK(sizes.bytes[i] == expected[i]);
+    sizes_free(&sizes);
+}
+
+static void sizes_refused(const char *text, const char *word) {
+    struct sizes sizes;
+    char why[200] = "";
+    CHECK(!sizes_read(text, &sizes, why, sizeof why));
+    CHECK(strstr(why, word));
+    CHECK(sizes.bytes == NULL && sizes.count == 0);
+}
+
+static void lists_of_sizes(void) {
+    sizes_given("1,8,4Ki", 3, (size_t[]){1, 8, 4096});
+    sizes_given("1:64:x4", 4, (size_t[]){1, 4, 16, 64});
+    sizes_given("0:24:+8", 4, (size_t[]){0, 8, 16, 24});
+    sizes_given("0:20:+8", 3, (size_t[]){0, 8, 16});
+    sizes_given("2k,1M,1Mi", 3, (size_t[]){2000, 1000000, 1048576});
+    sizes_given("8,1:8:x2", 4, (size_t[]){8, 1, 2, 4}); // each once, in the order first named
+    sizes_given("10:100:x3.1622776601683795", 3, (size_t[]){10, 32, 100});
+    sizes_refused("", "digits");
+    sizes_refused("-1", "digits");
+    sizes_refused("1,", "digits");
+    sizes_refused("1x", "separator");
+    sizes_refused("1Kb", "suffix");
+    sizes_refused("8:1:x2", "upwards");
+    sizes_refused("0:8:x2", "cannot start at 0");
+    sizes_refused("1:8:x1", "factor");
+    sizes_refused("1:8:+0", "step");
+    sizes_refused("1:8", "FROM:TO");
+    sizes_refused("0:1Gi:+1", "more than 10000");
+    sizes_refused("99999999999999999999", "digits");
+    sizes_refused("18446744073709551615Ki", "digits");
+}
+
 int main(void) {
+    lists_of_sizes();
     values_and_defaults();
     REFUSED("did you mean --count", "--cuont", "3");
     REFUSED("unknown option", "--nothing-like-it", "3");

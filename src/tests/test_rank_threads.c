@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of cores of any length, for nodes of any size.
 #include "check.h"
-#include "rank_threads.h"
+#include "placement.h"
 
 #include <stdlib.h>
 #include <string.h>

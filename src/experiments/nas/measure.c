@@ -3,7 +3,7 @@
 // them.
 #include "nas.h"
 
-#include "rank_threads.h"
+#include "placement.h"
 #include "ranks.h"
 
 #include <stdio.h>

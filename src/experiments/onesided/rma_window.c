@@ -3,7 +3,6 @@
 // their content.
 #include "rma.h"
 
-#include "barrier.h"
 #include "device.h"
 #include "errors.h"
 #include "ranks.h"

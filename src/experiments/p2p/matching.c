@@ -4,7 +4,6 @@
 // match in it.
 #include "matching.h"
 
-#include "barrier.h"
 #include "host.h"
 #include "ranks.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "family.h"
 
-#include "shared.h"
+#include "leftovers.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -19,7 +19,7 @@ void for_processes(void (*each)(pid_t, void *), void *data);
 // Notes which files of /dev/shm the launch has mapped, before it gets the signal to end.
 void note_shared_memory(void);
 
-// Ends what is left of the launch, and removes its shared memory (shared.h). Children that are
+// Ends what is left of the launch, and removes its shared memory (leftovers.h). Children that are
 // born meanwhile are found in the next round.
 void end_descendants(void);
 

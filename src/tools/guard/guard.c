@@ -16,8 +16,8 @@
 #include "keeper.h"
 
 #include "family.h"
+#include "leftovers.h"
 #include "lock.h"
-#include "own.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "core/json.h"
 #include "core/whole.h"
 #include "family.h"
-#include "own.h"
+#include "leftovers.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #define COTEJO_GUARD_KEEPER_H
 
 #include "core/failure.h"
-#include "shared.h"
+#include "leftovers.h"
 
 #include <sys/types.h>
 

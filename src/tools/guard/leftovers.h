@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared memory of a launch: files of /dev/shm that it leaves when it is killed.
-#ifndef COTEJO_GUARD_SHARED_H
-#define COTEJO_GUARD_SHARED_H
+// What a launch leaves: files of /dev/shm when it is killed, and its temporary folder.
+#ifndef COTEJO_GUARD_LEFTOVERS_H
+#define COTEJO_GUARD_LEFTOVERS_H
+
+#include "core/failure.h"
 
 #include <sys/types.h>
 
@@ -19,5 +21,12 @@ long long shared_room(void);
 
 // Removes the launch's segments that are this user's and that no process has mapped or open.
 void shared_remove(void);
+
+// Makes TMPDIR/cotejo-XXXXXX with our mark in it (study, process and start of who made it) and
+// sets TMPDIR to it. After a power cut it is found by that mark; cores.py removes it then.
+void own_folder_make(const char *study, struct failure *failure);
+
+// Removes it, never through a link; does nothing where there is none.
+void own_folder_remove(void);
 
 #endif

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shared.h"
+// Removes what a launch leaves: shared memory and its temporary folder.
+#define _XOPEN_SOURCE 700 // nftw
+#include "leftovers.h"
 
 #include "family.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fnmatch.h>
+#include <ftw.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,4 +167,43 @@ void shared_remove(void) {
         snprintf(path, sizeof path, SHARED "%s", segment->name);
         unlink(path);
     }
+}
+
+enum { DESCRIPTORS = 16 };
+
+static char own[PATH_MAX];
+
+void own_folder_make(const char *study, struct failure *failure) {
+    const char *given = getenv("TMPDIR");
+    char mark[PATH_MAX + 16];
+    snprintf(own, sizeof own, "%s/cotejo-XXXXXX", given && *given ? given : "/tmp");
+    if (!mkdtemp(own)) {
+        failure_set(failure, STATUS_USAGE, "cannot make a temporary folder %s (%s)", own,
+                    strerror(errno));
+        own[0] = '\0';
+        return;
+    }
+    snprintf(mark, sizeof mark, "%s/.cotejo-stamp", own);
+    FILE *file = fopen(mark, "w");
+    bool whole =
+        file &&
+        fprintf(file,
+                "Made by cotejo for a launch of the study on the next line.\n%s %d %lld %lu\n",
+                study, (int)getpid(), started_at(getpid()), processes_here()) > 0;
+    if ((file && fclose(file) != 0) || !whole || setenv("TMPDIR", own, 1) != 0) {
+        failure_set(failure, STATUS_USAGE, "cannot write %s (%s)", mark, strerror(errno));
+        own_folder_remove();
+    }
+}
+
+static int remove_entry(const char *path, const struct stat *entry, int type, struct FTW *at) {
+    (void)entry, (void)type, (void)at;
+    (void)!remove(path);
+    return 0;
+}
+
+void own_folder_remove(void) {
+    if (*own)
+        nftw(own, remove_entry, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    own[0] = '\0';
 }
