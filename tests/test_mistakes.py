@@ -122,6 +122,10 @@ MISTAKES = {
             "is selected by -t qiuck; did you mean 'quick'"),
     "environment": ((*P2P, "-l", "-n", "pingpong_smoke", "-pinteli-mpi"), {}, {},
                     "is selected by -p inteli-mpi; did you mean 'intel-mpi'"),
+    "library outside of an allocation": (
+        (*ONE[:1], "-l", "-pintel-mpi"), {},
+        site(reframe_py=partition(scheduler="slurm", launcher="srun")),
+        "is selected by this command: outside of an allocation"),
     "expression": ((*P2P, "-l", "-E", "scale=='quik'"), {}, {}, "is selected by this command"),
     "partition": ((*P2P, "-l", "-n", "pingpong_smoke", "--system=fake:compte"), {}, {},
                   "'fake:compte'|compte"),

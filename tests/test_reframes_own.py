@@ -102,7 +102,8 @@ def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
     ("-l -n x|y", (True, "", [])), ("-r -vE scale=='quick'", (True, "", [])),
     ("-lC -x y", (True, "", [])), ("-r -t ^quick$", (True, "quick", [])),
     ("-rt^quick$", (True, "quick", [])), ("-l --tag=^p2p-full$", (True, "p2p-full", [])),
-    ("-l -t quick", (True, "", [])), ("-r -t ^quick$ --tag ^full$", (True, "", []))])
+    ("-l -t quick", (True, "quick", [])), ("-rtsmoke", (True, "smoke", [])),
+    ("-l -t uick", (True, "", [])), ("-r -t ^quick$ --tag ^full$", (True, "", []))])
 def test_what_a_command_line_chooses_is_read_in_any_spelling(line, chosen):
     """`-rn NAME` loaded the comparison alone, and found no test."""
     assert selection.chosen(line.split()) == chosen

@@ -25,6 +25,8 @@ COMMAND = re.compile(r"^  command: +(.+)$")
 OPTIONS = {"--name": ("n", "test"), "--tag": ("t", "tag"), "--filter-expr": ("E", ""),
            "--exclude": ("x", ""), "--exclude-tag": ("T", "")}
 PRGENV = {"--prgenv": ("p", "environment")}
+#: The job in which a complete study runs (`allocated.py`).
+JOB = "one_allocation"
 #: Letters of options without a value: `-rvn NAME` is `-r -v -n NAME`.
 FLAGS = "rRvq"
 
@@ -67,10 +69,12 @@ def chosen(words):
     `reframe -r` would launch every test, or `reframe -n NAME` would need `-c` as well.
     """
     found = list(selected(words))
-    tags = [re.fullmatch(r"\^([\w-]+)\$", value) for option, value in found if option == "--tag"]
+    # ReFrame finds a tag by a part of its name, and no other tag has these two words in it.
+    tags = [re.fullmatch(r"\^([\w-]+)\$|(smoke|quick)", value)
+            for option, value in found if option == "--tag"]
     full = [re.fullmatch(r"\^?(\w+)(?:\W.*)?", value) if "|" not in value else None
             for option, value in found if option == "--name"]
-    return (bool(found), tags[0][1] if len(tags) == 1 and tags[0] else "",
+    return (bool(found), tags[0][tags[0].lastindex] if len(tags) == 1 and tags[0] else "",
             [match[1] for match in full] if all(full) else [])
 
 
@@ -86,7 +90,10 @@ def why_none(words):
         if there and not any(re.search(value, name) for name in there):
             found.append(f"-{letter} {value}{names.nearest(value.strip('^$'), there)}")
     return (f"no test of site {sites.site_name()!r} is selected by "
-            f"{', '.join(found) or 'this command'} (`reframe -l` lists the tests)")
+            f"{', '.join(found) or 'this command'}"
+            + (f": outside of an allocation a bare `reframe` has {JOB} alone, which is of no MPI "
+               "library; choose tests with -n or -t, too"
+               if not found and JOB in known("test") else " (`reframe -l` lists the tests)"))
 
 
 class Printer(logging.StreamHandler):
