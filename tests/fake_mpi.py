@@ -5,11 +5,14 @@ A launcher leaves its command line and environment in the stage folder. It then 
 a sound launch, so that a test covers all steps of ReFrame, from the site's files to the record.
 """
 
+import functools
 import json
 import os
 import pathlib
+import select
 import shutil
 import subprocess
+import sys
 
 from reframe_tests.harness.model import families, installation
 
@@ -68,6 +71,29 @@ def real(name):
     return next((families.stack_prefix() / "mpi").glob(f"*/bin/{name}"))
 
 
+@functools.cache
+def server():
+    """The process that runs commands in forked processes (`tests.forked`), started once. It ends
+    with its standard input."""
+    python = REFRAME.parent / "python"
+    return subprocess.Popen(
+        [str(python) if python.exists() else sys.executable, "-m", "tests.forked"], text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=families.REPO)
+
+
+def forked(words, environment, folder=families.REPO, limit_s=120):
+    """Status and output of `reframe` or a command of the harness, without the time to load them.
+    """
+    process = server()
+    process.stdin.write(json.dumps([words, environment, str(folder)]) + "\n")
+    process.stdin.flush()
+    if not select.select([process.stdout], [], [], limit_s)[0]:
+        process.kill()
+        server.cache_clear()
+        raise subprocess.TimeoutExpired(words, limit_s)
+    return json.loads(process.stdout.readline())
+
+
 def tree(folder):
     """A copy of the files that launches need, to which a test may add files."""
     for name in ("reframe_tests", "site_configs", "requirements", "stack",
@@ -113,13 +139,16 @@ class Fake:
 
     def start(self, *words, **variables):
         """Any command for this site; returns its output."""
-        done = subprocess.run(
-            words, text=True, capture_output=True, timeout=120, cwd=self.folder, env={
-                **os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}",
-                "COTEJO_SITE": "fake", "COTEJO_SITES": str(self.folder / "sites"),
-                "COTEJO_STACK": str(self.stack), "COTEJO_RESULTS": str(self.folder / "results"),
-                "COTEJO_SESSION": "s",
-                "RFM_CONFIG_FILES": str(self.repo / "reframe_tests/config.py"), **variables})
+        environment = {
+            **os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}",
+            "COTEJO_SITE": "fake", "COTEJO_SITES": str(self.folder / "sites"),
+            "COTEJO_STACK": str(self.stack), "COTEJO_RESULTS": str(self.folder / "results"),
+            "COTEJO_SESSION": "s",
+            "RFM_CONFIG_FILES": str(self.repo / "reframe_tests/config.py"), **variables}
+        if words[0] == str(REFRAME) and self.repo == families.REPO:
+            return forked(words, environment, self.folder)[1]
+        done = subprocess.run(words, text=True, capture_output=True, timeout=120, cwd=self.folder,
+                              env=environment)
         return done.stdout + done.stderr
 
     def received(self, cell):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs many commands from one process that has loaded ReFrame and the harness once.
 
-Reads JSON from standard input, a list of [words, environment], and writes a list of
-[status, output]. Each command runs in a forked process; its first word is `reframe` or a command
-of the harness.
+Reads a line of JSON for each command from standard input, [words, environment, folder], and writes
+a line with [status, output]. Each command runs in a forked process; its first word is `reframe`,
+with or without its folder, or a command of the harness.
 """
 
 import json
@@ -25,13 +25,15 @@ from reframe_tests.harness.commands import (  # noqa: E402, F401
 )
 
 
-def run(words, environ):
+def run(words, environ, folder):
     """Runs a command in this process and returns its exit status."""
     os.environ.clear()
     os.environ.update(environ)
+    os.chdir(folder)
+    tempfile.tempdir = None  # another environment may name another one
     sys.argv = list(words)
     try:
-        if words[0] == "reframe":
+        if pathlib.Path(words[0]).name == "reframe":
             cli.main()
         else:
             sys.argv = ["harness", *words]
@@ -47,22 +49,23 @@ def run(words, environ):
     return 0
 
 
-def answer(words, environ):
-    """Status and output of a command that runs in a forked process."""
-    with tempfile.TemporaryFile() as out:
+def answer(words, environ, folder):
+    """Status and output of a command that runs in a forked process; its messages come last."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as messages:
         child = os.fork()
         if not child:
+            with open(os.devnull) as nothing:
+                os.dup2(nothing.fileno(), 0)
             os.dup2(out.fileno(), 1)
-            os.dup2(out.fileno(), 2)
-            status = run(words, environ)
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(status)
+            os.dup2(messages.fileno(), 2)
+            sys.exit(run(words, environ, folder))  # also runs what ends a session
         _, status = os.waitpid(child, 0)
-        out.seek(0)
-        return os.waitstatus_to_exitcode(status), out.read().decode(errors="replace")
+        for file in (out, messages):
+            file.seek(0)
+        return os.waitstatus_to_exitcode(status), (out.read() + messages.read()).decode(
+            errors="replace")
 
 
 if __name__ == "__main__":
-    requests = json.load(sys.stdin)
-    json.dump([answer(*request) for request in requests], sys.stdout)
+    for line in sys.stdin:
+        print(json.dumps(answer(*json.loads(line))), flush=True)

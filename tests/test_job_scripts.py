@@ -10,14 +10,12 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 
 from reframe_tests.harness.machine import topology
 from reframe_tests.harness.model import binding, families
-from tests.fake_mpi import REFRAME, Fake, executable
+from tests.fake_mpi import REFRAME, Fake, executable, forked
 
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 GOLDEN = families.REPO / "tests/golden"
@@ -86,14 +84,9 @@ def scripts(tmp_path_factory):
     """The job script of each site, with the names of folders and processes replaced."""
     with pytest.MonkeyPatch.context() as patch:
         sites = {name: made(tmp_path_factory.mktemp(name), name, patch) for name in SITES}
-    python = REFRAME.parent / "python"
-    done = subprocess.run(
-        [str(python) if python.exists() else sys.executable, "-m", "tests.forked"],
-        input=json.dumps([request for _, request in sites.values()]), text=True,
-        capture_output=True, cwd=families.REPO, timeout=300)
-    assert done.returncode == 0, done.stderr
     found = {}
-    for (name, (fake, _)), (_, output) in zip(sites.items(), json.loads(done.stdout), strict=True):
+    for name, (fake, request) in sites.items():
+        _, output = forked(*request)
         paths = list(fake.stack.glob("reframe/stage/**/rfm_job.sh"))
         found[name] = (plain(paths[0].read_text(), fake) if len(paths) == 1
                        else f"{len(paths)} scripts: {output}")

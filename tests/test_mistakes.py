@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mistakes of users: each ends in one line that names the mistake, and a status other than 0."""
 
-import json
 import os
 import re
 import subprocess
-import sys
 
 import pytest
 
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.model import families
 from stack import variables
-from tests.fake_mpi import REFRAME, SITE, Fake
+from tests.fake_mpi import REFRAME, SITE, Fake, forked
 
 needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1)])
@@ -154,14 +152,10 @@ def answers(tmp_path_factory):
             "COTEJO_STACK": str(fake.stack), "COTEJO_RESULTS": str(fake.folder / "results"),
             "RFM_CONFIG_FILES": str(fake.repo / "reframe_tests/config.py"),
             "PATH": f"{REFRAME.parent}:{os.environ['PATH']}", **variables_}])
-    python = REFRAME.parent / "python"
     # ReFrame without cotejo's configuration leaves its log in the folder of temporary files.
-    done = subprocess.run(
-        [str(python) if python.exists() else sys.executable, "-m", "tests.forked"],
-        input=json.dumps(requests), text=True, capture_output=True, cwd=families.REPO, timeout=300,
-        env={**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("temporary"))})
-    assert done.returncode == 0, done.stderr
-    return dict(zip(MISTAKES, json.loads(done.stdout), strict=True))
+    temporary = str(tmp_path_factory.mktemp("temporary"))
+    return {name: forked(words, {**environment, "TMPDIR": temporary})
+            for name, (words, environment) in zip(MISTAKES, requests, strict=True)}
 
 
 @needs_stack
