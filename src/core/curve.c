@@ -3,6 +3,7 @@
 #include "curve.h"
 
 #include "adaptive.h"
+#include "barrier.h"
 #include "ranks.h"
 
 #include <math.h>

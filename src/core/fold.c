@@ -2,8 +2,8 @@
 // Merges the texts of all ranks: ranks with the same text are named together.
 #include "fold.h"
 
+#include "barrier.h"
 #include "failure.h"
-#include "ranks.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE // RUSAGE_THREAD
 #include "sampler.h"
 
+#include "barrier.h"
 #include "errors.h"
 #include "moments.h"
 #include "ranks.h"

@@ -2,8 +2,8 @@
 // The methods by which ranks start an operation together, and the time that each method reports.
 #include "start.h"
 
+#include "barrier.h"
 #include "moments.h"
-#include "ranks.h"
 
 #include <math.h>
 #include <stdlib.h>

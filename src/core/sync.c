@@ -2,6 +2,7 @@
 // Synchronises the clocks of all ranks by messages, and measures the remaining error.
 #include "sync.h"
 
+#include "barrier.h"
 #include "ranks.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that no rank leaves cotejo's barrier before all ranks have entered it. Launched on ranks
 // of one host, whose clock is one.
+#include "barrier.h"
 #include "check.h"
-#include "ranks.h"
 
 #include <mpi.h>
 #include <stdint.h>

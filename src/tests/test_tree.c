@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tree of the clocks' checks, with numbers of ranks that no machine here has.
+#include "barrier.h"
 #include "check.h"
-#include "ranks.h"
 
 #include <stdlib.h>
 

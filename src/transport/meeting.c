@@ -3,9 +3,9 @@
 #define _GNU_SOURCE // accept4
 #include "meeting.h"
 
+#include "barrier.h"
 #include "carrier.h"
 #include "errors.h"
-#include "ranks.h"
 
 #include <errno.h>
 #include <fcntl.h>

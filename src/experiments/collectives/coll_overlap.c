@@ -2,7 +2,7 @@
 // How much of a non-blocking operation a library does while the program computes.
 #include "coll_overlap.h"
 
-#include "ranks.h"
+#include "barrier.h"
 
 #include <math.h>
 #include <stdlib.h>

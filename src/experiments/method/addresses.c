@@ -2,6 +2,7 @@
 // Time by the relative address of buffers: of memcpy, and of collectives.
 #include "addresses.h"
 
+#include "barrier.h"
 #include "coll.h"
 #include "host.h"
 #include "ranks.h"

@@ -3,6 +3,7 @@
 // their content.
 #include "rma.h"
 
+#include "barrier.h"
 #include "device.h"
 #include "errors.h"
 #include "ranks.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Eager limit by its effect: up to which size a send is complete before its receive is posted.
+#include "barrier.h"
 #include "payload.h"
 #include "ranks.h"
 #include "sampler.h"

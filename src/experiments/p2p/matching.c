@@ -4,6 +4,7 @@
 // match in it.
 #include "matching.h"
 
+#include "barrier.h"
 #include "host.h"
 #include "ranks.h"
 

@@ -3,6 +3,7 @@
 // checked and sampled. The moves themselves are in moves.c.
 #include "train.h"
 
+#include "barrier.h"
 #include "host.h"
 #include "ranks.h"
 
