@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Removes what a launch leaves: shared memory and its temporary folder.
+// Removes the leftovers of a launch: shared memory and its temporary folder.
 #define _XOPEN_SOURCE 700 // nftw
 #include "leftovers.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a launch leaves: files of /dev/shm when it is killed, and its temporary folder.
+// The leftovers of a launch: files of /dev/shm when it is killed, and its temporary folder.
 #ifndef COTEJO_GUARD_LEFTOVERS_H
 #define COTEJO_GUARD_LEFTOVERS_H
 
