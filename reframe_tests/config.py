@@ -167,6 +167,7 @@ def tests():
 site_configuration = {
     "systems": systems(),
     "environments": [environ(f) for f in PRESENT.values()],
+    "modes": [{"name": name, "options": words} for name, words in selection.MODES.items()],
     # `--list-stored-sessions`, `--performance-compare`; what is published is in results/.
     "storage": [{"enable": True, "sqlite_db_file": str(STACK / "reframe/results.db")}],
     "general": [

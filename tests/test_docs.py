@@ -57,6 +57,15 @@ def test_links_lead_to_files_and_headings(page):
     assert wrong == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_tags_of_commands_exist(page):
+    """The README named a tag that no test has any more."""
+    tags = re.findall(r"(?:--tag[= ]'?\^?|\bTAG=)([a-z][\w-]*)", page.read_text())
+    exhibits = re.findall(r'"([a-z]+-[\w.-]+)"', "".join(
+        path.read_text() for path in (REPO / "reframe_tests").glob("*.py")))
+    assert {*tags} <= {*scales.known_tags(), *exhibits}
+
+
 def test_the_list_of_documents_leads_to_every_page():
     seen, new = set(), {DOCS / "index.md"}
     while new:

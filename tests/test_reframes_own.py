@@ -103,10 +103,18 @@ def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
     ("-lC -x y", (True, "", [])), ("-r -t ^quick$", (True, "quick", [])),
     ("-rt^quick$", (True, "quick", [])), ("-l --tag=^p2p-full$", (True, "p2p-full", [])),
     ("-l -t quick", (True, "quick", [])), ("-rtsmoke", (True, "smoke", [])),
+    ("-r --mode=quick", (True, "quick", [])), ("-l --mode full -p x", (True, "full", [])),
     ("-l -t uick", (True, "", [])), ("-r -t ^quick$ --tag ^full$", (True, "", []))])
 def test_what_a_command_line_chooses_is_read_in_any_spelling(line, chosen):
     """`-rn NAME` loaded the comparison alone, and found no test."""
     assert selection.chosen(line.split()) == chosen
+
+
+@pytest.mark.parametrize(("mode", "scale"), [("quick", "quick"), ("ci", "smoke")])
+def test_a_mode_selects_the_tests_of_a_scale(site, mode, scale):
+    names = [name for name, _ in listed(site, f"--mode={mode}", bare=True)]
+    assert any(name.startswith(f"pingpong_{scale}") for name in names), names
+    assert all(scale in name.split()[0] for name in names), names
 
 
 def test_files_are_chosen_by_full_names_of_tests_only():

@@ -27,6 +27,9 @@ OPTIONS = {"--name": ("n", "test"), "--tag": ("t", "tag"), "--filter-expr": ("E"
 PRGENV = {"--prgenv": ("p", "environment")}
 #: The job in which a complete study runs (`allocated.py`).
 JOB = "one_allocation"
+#: Modes of ReFrame (`reframe --mode=NAME`) and the options that each stands for.
+MODES = {"quick": ["--tag=^quick$"], "full": ["--tag=^full$"],
+         "ci": ["--tag=^smoke$", "--performance-report"]}
 #: Letters of options without a value: `-rvn NAME` is `-r -v -n NAME`.
 FLAGS = "rRvq"
 
@@ -61,6 +64,12 @@ def selected(words, among=OPTIONS):
             yield found[0], value if equals else after
 
 
+def with_modes(words):
+    """A command line of ReFrame with the options of its mode, if it names one."""
+    name = re.search(r"(?:^| )--mode[= ](\S+)", " ".join(words))
+    return [*words, *MODES.get(name[1] if name else "", [])]
+
+
 def chosen(words):
     """Whether a command line of ReFrame chooses tests, the one tag that it chooses, or '', and the
     tests that it names in full, where it names each so.
@@ -68,7 +77,7 @@ def chosen(words):
     ReFrame passes nothing of the command line to a configuration. Without this, a bare
     `reframe -r` would launch every test, or `reframe -n NAME` would need `-c` as well.
     """
-    found = list(selected(words))
+    found = list(selected(with_modes(words)))
     # ReFrame finds a tag by a part of its name, and no other tag has these two words in it.
     tags = [re.fullmatch(r"\^([\w-]+)\$|(smoke|quick)", value)
             for option, value in found if option == "--tag"]
@@ -84,7 +93,7 @@ def why_none(words):
         return (f"`hostnames` in {sites.site_folder()}/reframe.py does not fit this host, so that "
                 f"ReFrame selected the system {runtime().system.name!r}")
     found = []
-    for option, value in selected(words, {**OPTIONS, **PRGENV}):
+    for option, value in selected(with_modes(words), {**OPTIONS, **PRGENV}):
         letter, kind = {**OPTIONS, **PRGENV}[option]
         there = known(kind) if kind else []
         if there and not any(re.search(value, name) for name in there):
