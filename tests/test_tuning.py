@@ -54,6 +54,63 @@ def test_a_slower_algorithm_is_never_chosen_and_a_faster_one_is_found():
         assert "good" in chosen
 
 
+class Limits(tune.Tuning):
+    """Eager limits with drawn times; `effects`: log ratio of a limit to the library's own, of
+    messages that are larger than the least limit."""
+
+    def __init__(self, effects, seed):
+        self.effects, self.draw = effects, random.Random(seed)
+
+    def limit_files(self, rules):
+        return {"own": 0, **{str(value): value for value in self.effects}}
+
+    def measure(self, files, blocks, coarse=False):
+        return {(block, file, operation, size): math.exp(
+                    self.effects.get(int(file) if file.isdigit() else 0, 0) * (size >= 4096)
+                    + self.draw.gauss(0, 0.05))
+                for block in range(1, blocks + 1) for file in ("", *files)
+                for operation in OPERATIONS for size in SIZES}
+
+
+def test_identical_eager_limits_keep_the_library_s_own_in_95_of_100_searches():
+    found = [Limits({4096: 0, 65536: 0, 1 << 20: 0}, seed).choose_limit({}) for seed in range(100)]
+    assert sum(not limit for limit in found) >= 95
+
+
+def test_a_faster_eager_limit_is_found_and_a_slower_one_never():
+    found = [Limits({4096: 0.3, 65536: -0.25}, seed).choose_limit({}) for seed in range(100)]
+    assert {*found} == {65536}
+    assert {Limits({4096: 0.3}, seed).choose_limit({}) for seed in range(100)} == {0}
+
+
+@pytest.mark.parametrize(("second", "rules", "limit"), [
+    ("faster", {"bcast": [(8, "ring")]}, 65536), ("slower", {"bcast": [(8, "ring")]}, 0)])
+def test_a_limit_that_slows_an_operation_down_is_left_out(
+        tmp_path, monkeypatch, second, rules, limit):
+    """The algorithms are then confirmed by a session of their own."""
+    written = []
+    answers = [{("bcast", 8): "faster", ("reduce", 8): second}, {("bcast", 8): "faster"}]
+    tuning = tune.Tuning.__new__(tune.Tuning)
+    tuning.sessions = [tmp_path]
+    monkeypatch.setattr(tuning, "measure", lambda files, blocks: None, raising=False)
+    monkeypatch.setattr(tune, "verdicts", lambda folder: answers.pop(0))
+    monkeypatch.setattr(tune, "write", lambda _, rules, value, words: written.append(value))
+    assert tune.confirm(tuning, rules, 65536, 4)[:2] == (rules, limit)
+    assert written == ([65536] if limit else [65536, 0])
+
+
+def test_the_file_of_a_limit_sets_the_variables_of_its_transport(tmp_path):
+    tuning = tune.Tuning.__new__(tune.Tuning)
+    tuning.family, tuning.transport = families.load()["openmpi"], "tcp"
+    tuning.folder, tuning.offered, tuning.ranks = tmp_path, {}, 2
+    files = tuning.limit_files({})
+    assert [*files.values()] == [*tune.LIMITS]
+    text = next(iter(files))
+    assert "OMPI_MCA_btl_tcp_eager_limit=4096" in (tmp_path / text).read_text()
+    tuning.transport = "nowhere"
+    assert tuning.limit_files({}) == {}
+
+
 def test_rules_that_another_session_does_not_confirm_keep_the_default():
     rules = {"bcast": [(8, "ring"), (1024, "")], "alltoall": [(8, "bruck")]}
     found = {("bcast", 8): "faster", ("bcast", 1024): "slower", ("alltoall", 8): "not settled"}

@@ -7,8 +7,8 @@ times were linear in the size (R. W. Hockney, Parallel Computing 20 (1994) 389).
 study whose levels are settings files (`model.tuning_files`), which set one algorithm of every
 operation. In the last round, with more sizes, blocks 1, 3, ... choose, and blocks 2, 4, ... must
 confirm the choice. Between two sizes the choice changes where the times of both algorithms, linear
-in the size, are equal. A further session compares the resulting file with the default. Sizes
-without a confirmed gain keep the default.
+in the size, are equal. Then eager limits are tried with these algorithms. A further session
+compares the resulting file with the default. Sizes without a confirmed gain keep the default.
 """
 
 import collections
@@ -39,6 +39,8 @@ OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather",
 HALVING, CHOOSING, CONFIRMING = 2, 10, 10
 #: So many algorithms of each operation and size reach the round that chooses.
 FINALISTS = 2
+#: Eager limits (B) that are tried beside the library's own.
+LIMITS = (4 << 10, 64 << 10, 1 << 20)
 #: So many configurations are named where one must be chosen.
 SHOWN = 6
 #: A candidate must be faster by this share of the time.
@@ -63,6 +65,7 @@ class Tuning:
 
     def __init__(self, family, folder, cell, until_s):
         self.family, self.folder, self.cell, self.until_s = family, folder, cell, until_s
+        self.transport = cell.split(".")[2]
         self.stack = families.stack_prefix()
         self.offered = algorithm_settings.offered(family.name, str(self.stack))
         self.began, self.sessions, self.ranks = time.monotonic(), [], 0
@@ -151,6 +154,40 @@ class Tuning:
                 chosen.append((size, best if gains(gain, even) else ""))
             rules[operation] = with_changes(chosen, typical)
         return simplified(rules)
+
+    def limit_files(self, rules):
+        """A settings file of the rules for each eager limit over the transport: file -> limit (B);
+        0: the library's own, where there are rules. {}: the library has no limit to set."""
+        setting = self.family.setting("eager_limit", self.transport)
+        tried = [value for value in LIMITS if setting.least <= value <= setting.most]
+        if setting.reason or not tried:
+            return {}
+        return {str(write(self, rules, value, [], self.folder / f"limit-{value}.env")): value
+                for value in ([0] if rules else []) + tried}
+
+    def choose_limit(self, rules):
+        """The eager limit (B) with which the operations are faster; 0: the library's own.
+
+        Blocks 1, 3, ... choose by the mean log ratio of all operations and sizes from the least
+        limit on, blocks 2, 4, ... confirm. Smaller messages are eager with every limit.
+        """
+        files = self.limit_files(rules)
+        if not files:
+            return 0
+        times = self.measure(list(files), CHOOSING)
+        base = next((file for file, value in files.items() if not value), "")
+        logs = collections.defaultdict(lambda: collections.defaultdict(list))
+        for (block, file, operation, size), seconds in times.items():
+            before = times.get((block, base, operation, size))
+            if files.get(file) and before and size >= min(LIMITS):
+                logs[files[file]][block].append(math.log(seconds / before))
+        means = {value: {block: statistics.fmean(found) for block, found in of.items()}
+                 for value, of in logs.items()}
+        odd = {value: statistics.fmean(log for block, log in of.items() if block % 2)
+               for value, of in means.items() if any(block % 2 for block in of)}
+        best = min(odd, key=odd.get, default=0)
+        even = [log for block, log in means.get(best, {}).items() if not block % 2]
+        return best if best and gains(odd[best], even) else 0
 
     def search(self):
         """The rules of the search, after as many rounds as the time allows."""
@@ -280,15 +317,35 @@ def the_cell(family, like):
     return cells[0]
 
 
-def write(tuning, rules, words):
-    """Writes the settings file of the library with its rules; returns its path."""
-    path = tuning.folder / f"{tuning.family.name}.env"
+def write(tuning, rules, limit, words, path=None):
+    """Writes the settings file of the library with its rules and its eager limit (B; 0: the
+    library's own); returns its path."""
+    path = path or tuning.folder / f"{tuning.family.name}.env"
     variables, files = tuning_files.render(
-        tuning.family, tuning.offered, rules, tuning.ranks, path)
+        tuning.family, tuning.offered, rules, tuning.ranks, path) if rules else ({}, {})
+    if limit:
+        setting = tuning.family.setting("eager_limit", tuning.transport)
+        variables = {**variables, **setting.variables(str(limit))}
+        words = [*words, f"eager limit {limit} B over {tuning.transport}"]
     files[path] = tuning_files.text_of(tuning.family, variables, rules, words)
     for file, text in files.items():
         removal.write_whole(file, text)
     return path
+
+
+def confirm(tuning, rules, limit, blocks):
+    """The rules and the eager limit that another session confirms, and the file.
+
+    A limit concerns every operation and size. It is left out if one of them is slower or none is
+    faster, and a further session then confirms the algorithms.
+    """
+    path = write(tuning, rules, limit, ["not confirmed by another session yet"])
+    tuning.measure([path], blocks)
+    found = verdicts(tuning.sessions[-1])
+    if limit and ("slower" in found.values() or "faster" not in found.values()):
+        say(f"another session does not confirm the eager limit of {limit} B")
+        return confirm(tuning, rules, 0, blocks) if rules else ({}, 0, path)
+    return confirmed(rules, found), limit, path
 
 
 def run(args, family):
@@ -302,18 +359,20 @@ def run(args, family):
         tuning.measure([path], args.launches or CONFIRMING)
     else:
         rules = tuning.search()
-        if not rules:
-            say("no algorithm is faster than the default; no file is written")
+        in_time = time.monotonic() - tuning.began < tuning.until_s
+        limit = tuning.choose_limit(rules) if in_time else 0
+        if not rules and not limit:
+            say("no algorithm and no eager limit is faster than the default; no file is written")
             return 0
-        path = write(tuning, rules, ["not confirmed by another session yet"])
-        tuning.measure([path], args.launches or CONFIRMING)
-        rules = confirmed(rules, verdicts(tuning.sessions[-1]))
-        if rules:
-            write(tuning, rules, [f"confirmed by session {tuning.sessions[-1].name} on "
-                                  f"{tuning.ranks} ranks of site {sites.site_name()}"])
+        rules, limit, path = confirm(tuning, rules, limit, args.launches or CONFIRMING)
+        if rules or limit:
+            write(tuning, rules, limit, [
+                f"confirmed by session {tuning.sessions[-1].name} on "
+                f"{tuning.ranks} ranks of site {sites.site_name()}"])
         else:
             path.unlink()
-        say(f"confirmed: {path}" if rules else "another session confirms no gain; no file is kept")
+        say(f"confirmed: {path}" if rules or limit
+            else "another session confirms no gain; no file is kept")
     # The page shows the session that compares the file with the default.
     removal.write_whole(folder / "session", f"{tuning.sessions[-1]}\n")
     return 0
