@@ -8,7 +8,7 @@
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
         PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE TUNING \
-        ARTIFACT JUDGE ARCHAEOLOGY SIZES
+        ARTIFACT JUDGE ARCHAEOLOGY SIZES PEERS CONTROLS
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # An empty SPACK= selects the wheels although Spack is installed.
@@ -236,7 +236,7 @@ locked-tune: stack
 	  --check="$$CHECK" $${LAUNCHES:+--launches="$$LAUNCHES"} $${BUDGET:+--budget="$$BUDGET"},tune-page)
 
 tune-page: analysis # of the last session that compared a file with the default
-	@[ ! -f "$$TUNING/session" ] || $(RSCRIPT) -e 'folder <- Sys.getenv("TUNING"); cotejo::run_command(write_tuning(readLines(file.path(folder, "session")), file.path(folder, paste0(Sys.getenv("MPI"), ".env")), file.path(folder, "tuning.html"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
+	@[ ! -f "$$TUNING/session" ] || $(RSCRIPT) -e 'folder <- Sys.getenv("TUNING"); cotejo::run_command(write_tuning(readLines(file.path(folder, "session")), if (nzchar(checked <- Sys.getenv("CHECK"))) checked else file.path(folder, paste0(Sys.getenv("MPI"), ".env")), file.path(folder, "tuning.html"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 questions: analysis ## Figures: write the reports of the questions in a dataset (DATA=reference)
 	@$(CLAIM) "$$(dirname "$$REPORT")"

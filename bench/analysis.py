@@ -36,7 +36,7 @@ OURS = """
 options(cotejo.cache = FALSE)
 summary <- cotejo::summarise_launches(cotejo::read_study("{dir}"))
 compared <- cotejo::compare_configurations(summary)
-stopifnot(sum(summary$n) == {rows}, nrow(compared) == {compared}, !anyNA(compared$p_joint))
+stopifnot(sum(summary$n) == {rows}, nrow(compared) == {compared}, !is.null(compared$q))
 """
 
 PLAIN = """

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C sources have no warning under gcc and clang, also without OpenMP, and warnings stop the
-builds of developers only. The timers of other processors and C libraries pass the same tests."""
+"""The core and the NAS kernels have no warning under gcc and clang, also without OpenMP.
+
+Warnings stop the builds of developers only. The timers of other processors and C libraries pass
+the same tests.
+"""
 
 import pathlib
 import shlex

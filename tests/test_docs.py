@@ -120,7 +120,7 @@ def commands(path):
 def test_commands_and_options_of_make_exist(page):
     targets = set(re.findall(r"^([a-z][a-z-]*):", MAKEFILE, re.M))
     options = set(re.search(r"^GIVEN = ((?:.*\\\n)*.*)$", MAKEFILE, re.M)[1].split())
-    options |= {"SPACK", "CONTROLS", "PEERS"}
+    options |= {"SPACK"}
     for words, given in commands(page):
         assert set(words) <= targets, words
         assert {name for name in given if not name.startswith("COTEJO_")} <= options, given

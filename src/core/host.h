@@ -54,7 +54,7 @@ double machine_seconds(void);
 // Memory available without swapping, B; 0 where the kernel has no value.
 double node_memory_available(void);
 
-// Size of the last-level cache of the current core, B; 32 MiB where the size is not known.
+// Size of the last-level cache of core 0, B; 32 MiB where the size is not known.
 size_t node_cache(void);
 
 // Load average of the last minute; -1 where it is not known.

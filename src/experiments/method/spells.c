@@ -5,6 +5,7 @@
 // process. If cache lines also pass more slowly between the two cores, the cores are slow then.
 // The time of a single line depends on its place, too: its physical address, which is different in
 // each launch, selects the part of a shared cache that keeps it. So many lines take turns.
+#include "errors.h"
 #include "host.h"
 #include "payload.h"
 #include "ranks.h"
@@ -134,6 +135,7 @@ static void add_line(struct study *study, struct bench *bench) {
     turn->count_lines = options_integer(&bench->options, "lines");
     MPI_Win_allocate_shared(bench->rank == 0 ? (turn->count_lines + 1) * APART : 0, 1,
                             MPI_INFO_NULL, bench->comm, &memory, &study->window);
+    errors_of_window(study->window);
     MPI_Win_shared_query(study->window, 0, &bytes, &unit, &memory);
     turn->lines = (char *)memory + LINE - (size_t)memory % LINE;
     for (long i = 0; i < turn->count_lines && bench->rank == 0; i++)
