@@ -450,7 +450,7 @@ paper_threats <- function(study) {
       ),
       uniqueN(used[, c("site", "session")])
     ),
-    "Corrections cover the sizes of one pair in one place, and not all comparisons of this paper."
+    "Corrections cover the comparisons of one question, and not all comparisons of this paper."
   )
   paste(sentences, collapse = " ")
 }

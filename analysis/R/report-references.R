@@ -3,6 +3,15 @@
 
 REFERENCES <- c(
   utils::bibentry(
+    "Article",
+    key = "benjamini", year = 1995, author = "Y. Benjamini and Y. Hochberg",
+    title = paste(
+      "Controlling the False Discovery Rate: a Practical and Powerful Approach to Multiple",
+      "Testing"
+    ),
+    journal = "Journal of the Royal Statistical Society B", volume = 57, number = 1
+  ),
+  utils::bibentry(
     "TechReport",
     key = "finisterrae", year = 2009,
     author = c(
@@ -35,6 +44,15 @@ REFERENCES <- c(
     key = "mpiperf", year = 2012, author = "M. G. Kurnosov", title = "{MPIPerf}"
   ),
   utils::bibentry(
+    "Article",
+    key = "smyth", year = 2004, author = "G. K. Smyth",
+    title = paste(
+      "Linear Models and Empirical Bayes Methods for Assessing Differential Expression in",
+      "Microarray Experiments"
+    ),
+    journal = "Statistical Applications in Genetics and Molecular Biology", volume = 3, number = 1
+  ),
+  utils::bibentry(
     "MastersThesis",
     key = "stival", year = 2006, author = "M. L. Stival",
     title = paste(
@@ -59,9 +77,16 @@ REFERENCES <- c(
     school = "Universidade Federal do Paran\u00e1"
   ),
   utils::bibentry(
-    "Book",
-    key = "westfall", year = 1993, author = "P. H. Westfall and S. S. Young",
-    title = "Resampling-Based Multiple Testing", publisher = "Wiley"
+    "Article",
+    key = "yekutieli", year = 2005, author = "Y. Benjamini and D. Yekutieli",
+    title = "False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters",
+    journal = "Journal of the American Statistical Association", volume = 100, number = 469
+  ),
+  utils::bibentry(
+    "Article",
+    key = "yuen", year = 1974, author = "K. K. Yuen",
+    title = "The Two-Sample Trimmed t for Unequal Population Variances",
+    journal = "Biometrika", volume = 61, number = 1
   )
 )
 
