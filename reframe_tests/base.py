@@ -6,6 +6,7 @@ An experiment derives from `Experiment` and one of the scales. It defines what i
 """
 
 import os
+import pathlib
 import sys
 import time
 
@@ -102,12 +103,13 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
     def compose(self):
         """The command line, from the guard to the benchmark's last option."""
         request = self.request
-        request.stage = self.stagedir
+        request.stage = pathlib.Path(self.stagedir)
         self.executable = str(request.prefix / "bin" / self.program)
         self.executable_opts = [self.experiment, "--output", "samples",
                                 *request.benchmark_options(self.chosen_options(), self.seed)]
         if not self.is_dry_run():  # a dry run writes the complete job script and starts nothing
             self.reach_machine()
+        request.write_files()
         self.env_vars.update(request.environment(self.env_vars))
         self.prerun_cmds = [*self.prerun_cmds, f"compgen -e >{recording.EXPORTED}"]
         launcher = self.job.launcher

@@ -88,7 +88,10 @@ def scripts(tmp_path_factory):
     for name, (fake, request) in sites.items():
         _, output = forked(*request)
         paths = list(fake.stack.glob("reframe/stage/**/rfm_job.sh"))
-        found[name] = (plain(paths[0].read_text(), fake) if len(paths) == 1
+        # jsrun reads the cores of the ranks from a file.
+        bound = [f"# {path.name}\n{path.read_text()}" for one in paths
+                 for path in one.parent.glob("*.erf")]
+        found[name] = (plain(paths[0].read_text(), fake) + "".join(bound) if len(paths) == 1
                        else f"{len(paths)} scripts: {output}")
     return found
 

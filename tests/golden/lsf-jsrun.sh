@@ -18,3 +18,10 @@ export OMPI_MCA_pml=ob1
 export OMPI_MCA_btl=tcp,self
 compgen -e >exported.txt
 FOLDER/stack/sites/fake/openmpi/bin/cotejo-guard 60 -r guard.json -s study -m 'sm_segment.*' -m 'open_mpi.*' -m 'ucx_shm_posix_*' jsrun --erf_input ranks.erf FOLDER/stack/sites/fake/openmpi/bin/cotejo-guard hold study FOLDER/stack/sites/fake/openmpi/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,16Ki --start mpi-barrier --budget 0.02
+# ranks.erf
+cpu_index_using: physical
+overlapping-rs: allow
+rank: 0: { host: 1; cpu: {0} }
+rank: 1: { host: 2; cpu: {0} }
+rank: 2: { host: 3; cpu: {0} }
+rank: 3: { host: 4; cpu: {0} }

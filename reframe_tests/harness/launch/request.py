@@ -173,12 +173,14 @@ class Request:
         return [word for name, value in found.items() for word in (f"--{name}", str(value))]
 
     def reach(self):
-        """Has the machine ready, and its files in the stage folder; MachineError: it is not."""
-        self.stage = pathlib.Path(self.stage)
+        """Has the machine ready; MachineError: it is not."""
         try:
             self.backend.reach(self)
         except backends.BackendError as err:
             raise MachineError(err) from None
+
+    def write_files(self):
+        """Writes the files that the launcher reads into the stage folder."""
         for name, text in self.backend.files(self).items():
             (self.stage / name).write_text(text)
 
