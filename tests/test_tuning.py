@@ -83,20 +83,33 @@ def test_a_faster_eager_limit_is_found_and_a_slower_one_never():
     assert {Limits({4096: 0.3}, seed).choose_limit({}) for seed in range(100)} == {0}
 
 
-@pytest.mark.parametrize(("second", "rules", "limit"), [
-    ("faster", {"bcast": [(8, "ring")]}, 65536), ("slower", {"bcast": [(8, "ring")]}, 0)])
-def test_a_limit_that_slows_an_operation_down_is_left_out(
-        tmp_path, monkeypatch, second, rules, limit):
-    """The algorithms are then confirmed by a session of their own."""
-    written = []
-    answers = [{("bcast", 8): "faster", ("reduce", 8): second}, {("bcast", 8): "faster"}]
+RULES = {"bcast": [(8, "ring")], "reduce": [(8, "tree")]}
+FAST = dict.fromkeys([("bcast", 8), ("reduce", 8)], "faster")
+SLOW = {**FAST, ("reduce", 8): "slower"}
+
+
+@pytest.mark.parametrize(("limit", "answers", "confirmed"), [
+    (65536, [FAST], (RULES, 65536)),
+    # The limit alone makes other sizes faster.
+    (65536, [{("gather", 8): "faster"}, {("gather", 8): "faster"}], ({}, 65536)),
+    # With the limit something is slower; without it nothing is.
+    (65536, [SLOW, FAST], (RULES, 0)),
+    # One operation is slower in any case, and is left out.
+    (0, [SLOW, {("bcast", 8): "faster"}], ({"bcast": RULES["bcast"]}, 0)),
+    (65536, [SLOW, SLOW, {("bcast", 8): "faster"}], ({"bcast": RULES["bcast"]}, 0)),
+    # A layer that is closed for all operations slows one down that no rule sets.
+    (0, [{**FAST, ("gather", 8): "slower"}], ({}, 0)),
+    (0, [dict.fromkeys(FAST, "not settled")], ({}, 0))])
+def test_a_file_is_measured_again_until_a_session_confirms_all_of_it(
+        tmp_path, monkeypatch, limit, answers, confirmed):
+    answers = list(answers)
     tuning = tune.Tuning.__new__(tune.Tuning)
     tuning.sessions = [tmp_path]
     monkeypatch.setattr(tuning, "measure", lambda files, blocks: None, raising=False)
     monkeypatch.setattr(tune, "verdicts", lambda folder: answers.pop(0))
-    monkeypatch.setattr(tune, "write", lambda _, rules, value, words: written.append(value))
-    assert tune.confirm(tuning, rules, 65536, 4)[:2] == (rules, limit)
-    assert written == ([65536] if limit else [65536, 0])
+    monkeypatch.setattr(tune, "write", lambda *words: tmp_path)
+    assert tune.confirm(tuning, RULES, limit, 4)[:2] == confirmed
+    assert answers == []
 
 
 def test_the_file_of_a_limit_sets_the_variables_of_its_transport(tmp_path):

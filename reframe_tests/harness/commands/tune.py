@@ -8,7 +8,8 @@ study whose levels are settings files (`model.tuning_files`), which set one algo
 operation. In the last round, with more sizes, blocks 1, 3, ... choose, and blocks 2, 4, ... must
 confirm the choice. Between two sizes the choice changes where the times of both algorithms, linear
 in the size, are equal. Then eager limits are tried with these algorithms. A further session
-compares the resulting file with the default. Sizes without a confirmed gain keep the default.
+compares the resulting file with the default. Sizes without a confirmed gain, and operations that
+are slower, keep the default; then the remaining file is compared again.
 """
 
 import collections
@@ -334,18 +335,30 @@ def write(tuning, rules, limit, words, path=None):
 
 
 def confirm(tuning, rules, limit, blocks):
-    """The rules and the eager limit that another session confirms, and the file.
+    """The rules and the eager limit that another session confirms, and their file.
 
-    A limit concerns every operation and size. It is left out if one of them is slower or none is
-    faster, and a further session then confirms the algorithms.
+    A limit concerns every operation and size. A rule of one size closes layers of the library for
+    the whole operation, so that other sizes may be slower, too. Thus a limit is left out if
+    anything is slower or nothing is faster, and then every operation that is slower. What is left
+    is measured by a further session, until a session confirms a whole file.
     """
-    path = write(tuning, rules, limit, ["not confirmed by another session yet"])
-    tuning.measure([path], blocks)
-    found = verdicts(tuning.sessions[-1])
-    if limit and ("slower" in found.values() or "faster" not in found.values()):
-        say(f"another session does not confirm the eager limit of {limit} B")
-        return confirm(tuning, rules, 0, blocks) if rules else ({}, 0, path)
-    return confirmed(rules, found), limit, path
+    while True:
+        path = write(tuning, rules, limit, ["not confirmed by another session yet"])
+        tuning.measure([path], blocks)
+        found = verdicts(tuning.sessions[-1])
+        slower = {operation for (operation, _), verdict in found.items() if verdict == "slower"}
+        if slower:
+            say(f"another session finds slower: {', '.join(sorted(slower))}")
+        if limit and (slower or "faster" not in found.values()):
+            kept, limit = rules, 0
+        elif slower:
+            kept = {name: sizes for name, sizes in rules.items() if name not in slower}
+            kept = {} if kept == rules else kept
+        elif (kept := confirmed(rules, found)) == rules:
+            return rules, limit, path
+        if not kept and not limit:
+            return {}, 0, path
+        rules = kept
 
 
 def run(args, family):
