@@ -97,6 +97,15 @@ def test_policies_keep_to_one_kind_of_core(node):
         [0, 1], [2, 3, 4, 5, 6, 7]]
 
 
+def test_a_placement_may_keep_to_the_slowest_kind_of_core(node):
+    there = node("pack:1 numa:1 l3:1 core:8 pu:1", kinds=("0x000000fc", "0x00000003"))
+    slow = Placement("x", policy="compact", kind="slowest")
+    assert slow.cores(there, 2) == [2, 3]
+    assert slow.room(there) == 6
+    with pytest.raises(PlacementError, match="all cores of this node are of one kind"):
+        slow.room(node("pack:1 numa:1 l3:1 core:8 pu:1"))
+
+
 def test_a_new_site_names_kinds_of_core_and_the_distances_that_there_are(node):
     hybrid = node("pack:1 numa:1 l3:1 core:8 pu:1", kinds=("0x000000fc", "0x00000003"))
     found = {"topology": hybrid, "scheduler": ("local", [])}

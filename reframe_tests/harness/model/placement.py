@@ -8,7 +8,7 @@ each node; `siblings` takes the hardware threads of a core together. `per-card` 
 beside each network card. `same-cache` keeps to one
 last-level cache; `other-cache`, `other-numa` and `other-package` put every other rank on another
 cache of the NUMA node, another NUMA node of the package, another package. Policies keep to one
-kind of core, the fastest that has room.
+kind of core, the fastest that has room, or the slowest if the placement says so.
 """
 
 import collections
@@ -56,6 +56,8 @@ class Placement:
     threads: int = 1
     #: The cores that come first: `near` to the network card, or `far` from it.
     card: str = "near"
+    #: The kind of core: `fastest` that has room, or `slowest`.
+    kind: str = "fastest"
     #: Each next rank is behind the other one of two switches.
     across: bool = False
 
@@ -72,8 +74,17 @@ class Placement:
         """How many ranks of so many threads fit on one node, of one kind of core."""
         if isinstance(self.cpus, list):
             return len(self.cpus) // threads
-        most = max(self._room(one, max(self.threads, threads)) for one in topology.kinds())
+        most = max(self._room(one, max(self.threads, threads)) for one in self._kinds(topology))
         return min(most, self.ranks_per_node or most)
+
+    def _kinds(self, topology):
+        """The machine with the cores of each kind that the placement may use, in its order."""
+        found = topology.kinds()
+        if self.kind == "fastest":
+            return found
+        if len(found) < 2:
+            raise PlacementError("all cores of this node are of one kind", "same")
+        return found[-1:]
 
     def _room(self, topology, width):
         if self.policy in LEVELS:
@@ -93,8 +104,9 @@ class Placement:
             chosen = self.cpus[:ranks * threads]
             grouped = [chosen[i:i + threads] for i in range(0, len(chosen), threads)]
             return grouped if threads > 1 else chosen
-        topology = next((one for one in topology.kinds() if self._room(one, width) >= ranks),
-                        topology)
+        kinds = self._kinds(topology)
+        topology = next((one for one in kinds if self._room(one, width) >= ranks),
+                        topology if self.kind == "fastest" else kinds[-1])
         if self.policy == "per-card":
             sets = [[core.units[0] for core in taken]
                     for taken in _beside_cards(topology, ranks, width)]
