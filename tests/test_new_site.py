@@ -180,6 +180,21 @@ def test_the_scheduler_is_the_one_that_answers(program):
     assert inventory.scheduler() == ("slurm", ["batch", "debug"])
     program("sinfo", "exit 1")  # installed, and no cluster behind it
     assert inventory.scheduler()[0] == "pbs"
+    program("qstat", "exit 1")
+    program("flux", "echo 12:00:00 run 3d")
+    assert inventory.scheduler() == ("flux", [])
+    program("qconf", "echo all.q")
+    assert inventory.scheduler() == ("sge", ["all.q"])
+    program("bqueues", r'printf "QUEUE_NAME PRIO STATUS\nnormal 30 Open:Active\n"')
+    assert inventory.scheduler() == ("lsf", ["normal"])
+
+
+def test_a_scheduler_that_does_not_answer_is_named(program, written):
+    """Studies ran on the login node of such a cluster."""
+    program("bsub", "exit 1")
+    assert inventory.silent_schedulers() == ["bsub"]
+    text = (written(found_on(scheduler=("local", []), silent=["bsub"])) / "reframe.py").read_text()
+    assert "# bsub: installed, but no scheduler answers." in text
 
 
 EXTERNALS = """\
@@ -283,12 +298,14 @@ def test_each_placement_of_two_sockets_is_told_from_the_others(written):
         nodes().resolve("per-numa", 2)
 
 
-@pytest.mark.parametrize(("scheduler", "launcher"), [("pbs", "mpirun"), ("local", "mpirun")])
+@pytest.mark.parametrize(("scheduler", "launcher"), [
+    ("pbs", "mpirun"), ("local", "mpirun"), ("lsf", "mpirun"), ("sge", "mpirun"),
+    ("flux", "flux")])
 def test_other_schedulers(written, scheduler, launcher):
     site = written(found_on(scheduler=(scheduler, [])))
     (system,) = runpy.run_path(str(site / "reframe.py"))["site_configuration"]["systems"]
     assert system["partitions"][0]["launcher"] == launcher
-    assert ("untried" in (site / "reframe.py").read_text()) == (scheduler == "pbs")
+    assert ("untried" in (site / "reframe.py").read_text()) == (scheduler != "local")
     assert ("one-per-host" in (site / "placements.yaml").read_text()) == (scheduler != "local")
     assert (site / "topology/compute.xml").exists() == (scheduler != "local")
     assert file_problems("big") == []

@@ -15,7 +15,14 @@ from ..model.placement import Placement, PlacementError
 from . import shared
 
 HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n"
-LAUNCHERS = {"slurm": "srun", "pbs": "mpirun", "local": "mpirun"}
+#: Launchers of the ranks; under PBS, LSF and Grid Engine it is the MPI's own.
+LAUNCHERS = {"slurm": "srun", "flux": "flux"}
+#: Schedulers that cotejo was never run on: the words of `access` with the first queue, and a hint.
+UNTRIED = {
+    "pbs": ("-q {}", 'If PALS starts the ranks (HPE Cray), the launcher is "mpiexec".'),
+    "lsf": ("-q {}", 'If jsrun starts the ranks (IBM), the launcher is "jsrun".'),
+    "sge": ("-q {}", 'Name the parallel environment: "environment" in extras (docs/sites.md).'),
+    "flux": ("", "Add the options that `flux batch` needs here to access.")}
 WIDTH = 99
 #: Nodes that launches of a new site may have, however many there are: who wants more says so.
 MOST_NODES = 4
@@ -43,7 +50,7 @@ def _partition(found):
     if found.get("shared_cores"):
         extras["shared_cores"] = True
     lines = [f'                    "scheduler": "{name}",',
-             f'                    "launcher": "{LAUNCHERS[scheduler]}",']
+             f'                    "launcher": "{LAUNCHERS.get(scheduler, "mpirun")}",']
     if scheduler == "slurm":
         lines += ["                    # Options that sbatch needs here; the account is yours to "
                   "add.",
@@ -57,14 +64,19 @@ def _partition(found):
                   *(["                    # All nodes are one machine, whose cores they share."]
                     if "shared_cores" in extras else []),
                   f'                    "extras": {json.dumps(extras).replace("true", "True")},']
-    elif scheduler == "pbs":
-        lines += ["                    # PBS is untried: correct what does not fit. If PALS "
-                  "starts the ranks (HPE",
-                  '                    # Cray), the launcher is "mpiexec".',
-                  f'                    "access": ["-q {(queues or ["workq"])[0]}"],',
+    elif scheduler in UNTRIED:
+        access, hint = UNTRIED[scheduler]
+        lines += [f"                    # {scheduler} is untried: correct what does not fit.",
+                  f"                    # {hint}",
+                  f'                    "access": {json.dumps([access.format(queues[0])])},'
+                  if queues and access else '                    "access": [],',
                   f"                    # How many of the {there} nodes a launch may have.",
                   *_unlike(found["nodes"]),
                   f'                    "extras": {json.dumps(extras)},']
+    elif silent := found.get("silent"):
+        lines += [f"                    # {', '.join(silent)}: installed, but no scheduler "
+                  "answers. Name it, or launches",
+                  "                    # run on this host, which may be a login node."]
     return lines
 
 
@@ -168,6 +180,7 @@ def inspect():
     scheduler, queues = inventory.scheduler()
     return {"host": socket.gethostname(), "topology": topology.here(), "xml": topology.xml(),
             "scheduler": (scheduler, queues), "nodes": inventory.nodes(scheduler, queues),
+            "silent": inventory.silent_schedulers() if scheduler == "local" else [],
             "accounting": inventory.has_accounting(), "shared_cores": inventory.is_virtual_host(),
             "mpis": installations.mpis_yaml(families.stack_prefix()),
             "externals": inventory.externals()}
@@ -207,8 +220,12 @@ def main():
     if folder.exists():
         return f"site: {folder} is there already; remove it to write it anew"
     try:
-        write(name, inspect(), folder)
+        found = inspect()
+        write(name, found, folder)
     except topology.TopologyError as err:
         return f"site: {err}"
+    if found["silent"]:
+        print(f"site: {', '.join(found['silent'])}: installed, but no scheduler answers; if this "
+              f"is a login node, name the scheduler in {folder}/reframe.py")
     print(f"site: wrote {folder}; read its files, then `make check-site NAME={name}`")
     return 0

@@ -338,9 +338,9 @@ def confirm(tuning, rules, limit, blocks):
     """The rules and the eager limit that another session confirms, and their file.
 
     A limit concerns every operation and size. A rule of one size closes layers of the library for
-    the whole operation, so that other sizes may be slower, too. Thus a limit is left out if
-    anything is slower or nothing is faster, and then every operation that is slower. What is left
-    is measured by a further session, until a session confirms a whole file.
+    all sizes of the operation, so that other sizes may be slower, too. Thus a limit is left out if
+    anything is slower or nothing is faster, and then every operation that is slower. A further
+    session measures the remaining file, until a session confirms all of it.
     """
     while True:
         path = write(tuning, rules, limit, ["not confirmed by another session yet"])

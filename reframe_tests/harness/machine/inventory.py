@@ -5,6 +5,7 @@ import collections
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 
@@ -48,14 +49,30 @@ def _words(*command):
     return done.stdout if done.returncode == 0 else ""
 
 
+#: Schedulers beside Slurm: the command that lists the queues, and its lines of headings.
+QUEUES = {"pbs": (("qstat", "-Q"), 2), "lsf": (("bqueues", "-w"), 1),
+          "sge": (("qconf", "-sql"), 0)}
+#: Commands that submit jobs.
+SUBMIT = ("sbatch", "qsub", "bsub", "flux", "condor_submit", "oarsub", "pjsub")
+
+
 def scheduler():
-    """('slurm', partitions, the default one first), ('pbs', queues) or ('local', [])."""
+    """('slurm', partitions, the default one first), another scheduler with its queues, or
+    ('local', [])."""
     partitions = sorted(_words("sinfo", "-h", "-o", "%P").split(),
                         key=lambda word: not word.endswith("*"))
     if partitions:
         return "slurm", list(dict.fromkeys(w.rstrip("*") for w in partitions))
-    queues = [line.split()[0] for line in _words("qstat", "-Q").splitlines()[2:] if line.strip()]
-    return ("pbs", queues) if queues else ("local", [])
+    for name, (command, headings) in QUEUES.items():
+        lines = _words(*command).splitlines()[headings:]
+        if queues := [line.split()[0] for line in lines if line.strip()]:
+            return name, queues
+    return ("flux", []) if _words("flux", "uptime") else ("local", [])
+
+
+def silent_schedulers():
+    """Commands of schedulers that are on PATH, although no scheduler answers."""
+    return [name for name in SUBMIT if shutil.which(name)]
 
 
 def has_accounting():
