@@ -57,6 +57,16 @@ def test_groups_of_two_distances_take_more_ranks_and_end(node):
     assert Placement("x", policy="other-numa").room(there) == 16
 
 
+@pytest.mark.parametrize(("policy", "ranks", "expected", "room"), [
+    ("same-cache", 4, [32, 33, 34, 35], 4), ("same-numa", 5, [32, 33, 34, 35, 36], 8),
+    ("same-package", 10, [32, 33, 34, 35, 36, 37, 38, 39, 40, 41], 32)])
+def test_ranks_may_keep_to_a_cache_a_numa_node_or_a_package(node, policy, ranks, expected, room):
+    there = node(EPYC, cards=("Package", 1, "hsi0"))
+    assert cores(there, policy, ranks) == expected
+    assert Placement("x", policy=policy).room(there) == room
+    assert Placement("x", policy=policy, threads=2).room(there) == room // 2
+
+
 def test_a_distance_that_a_node_does_not_have_is_refused_in_words(node):
     there = node("pack:2 numa:1 l3:1 core:4 pu:1")
     assert cores(there, "other-package") == [0, 4]

@@ -5,8 +5,8 @@ A policy is resolved on the topology of a partition's nodes. `compact` takes cor
 order, from those beside the network card on; `spread` takes each next rank as far from the
 others as the machine allows; `per-numa` puts one rank on each NUMA node, `one-per-node` one on
 each node; `siblings` takes the hardware threads of a core together. `per-card` puts one rank
-beside each network card. `same-cache` keeps to one
-last-level cache; `other-cache`, `other-numa` and `other-package` put every other rank on another
+beside each network card. `same-cache`, `same-numa` and `same-package` keep to one last-level cache,
+NUMA node or package; `other-cache`, `other-numa` and `other-package` put every other rank on another
 cache of the NUMA node, another NUMA node of the package, another package. Policies keep to one
 kind of core, the fastest that has room, or the slowest if the placement says so.
 """
@@ -77,6 +77,14 @@ class Placement:
         most = max(self._room(one, max(self.threads, threads)) for one in self._kinds(topology))
         return min(most, self.ranks_per_node or most)
 
+    def _usable(self, topology):
+        """The cores that the policy may use, in the order in which it takes them."""
+        cores = _ordered(topology, self.card)
+        shared = SAME.get(self.policy, 0)
+        if shared == 3 and cores[0].cache < 0:  # the machine does not say what shares a cache
+            return cores[:1]
+        return [core for core in cores if all(core.shared(cores[0])[:shared])]
+
     def _kinds(self, topology):
         """The machine with the cores of each kind that the placement may use, in its order."""
         found = topology.kinds()
@@ -89,9 +97,8 @@ class Placement:
     def _room(self, topology, width):
         if self.policy in LEVELS:
             return 2 * min(len(group) // width for group in _pair(topology, self))
-        cores = len(topology.cores)
+        cores = len(self._usable(topology))
         return {"one-per-node": 1, "per-numa": len({c.numa for c in topology.cores}),
-                "same-cache": len(_beside(topology, self.card)) // width,
                 "per-card": len(topology.cards),
                 "siblings": sum(len(c.units) for c in topology.cores) // width}.get(
                     self.policy, cores // width)
@@ -120,13 +127,15 @@ class Placement:
                     for i in range(ranks)]
         else:
             sets = [[core.units[0] for core in taken] for taken in
-                    _taken(_ordered(topology, self.card), ranks, width,
+                    _taken(self._usable(topology), ranks, width,
                            apart=self.policy in ("spread", "per-numa"))]
         return sets if width > 1 else [one for (one,) in sets]
 
 
 #: Policies of two groups of cores -> how many of package, NUMA node and cache both groups share.
 LEVELS = {"other-package": 0, "other-numa": 1, "other-cache": 2}
+#: Policies of one group of cores -> how many of package, NUMA node and cache the cores share.
+SAME = {"same-package": 1, "same-numa": 2, "same-cache": 3}
 
 
 def _ordered(topology, card):
@@ -140,15 +149,6 @@ def _ordered(topology, card):
     place = (first.package, first.numa)
     return sorted(topology.cores,
                   key=lambda core: ((core.package, core.numa) != place, core.numa < 0))
-
-
-def _beside(topology, card):
-    """The cores of the cache that comes first; one, where the machine does not say what shares a
-    cache."""
-    cores = _ordered(topology, card)
-    if cores[0].cache < 0:
-        return cores[:1]
-    return [core for core in cores if all(core.shared(cores[0]))]
 
 
 def _beside_cards(topology, ranks, width):
