@@ -39,7 +39,7 @@ def program(tmp_path, monkeypatch):
 def found_on(text=TWO_SOCKETS, scheduler=("slurm", ["batch", "debug"]), allowed=None, **more):
     return {"host": "login3.cluster-a", "topology": topology.parse(text, allowed), "xml": text,
             "scheduler": scheduler, "nodes": {"2:4:1": 2}, "externals": {},
-            "mpis": "openmpi: {modules: [openmpi/5.0.7]}\n", **more}
+            "modules": "lmod", "mpis": "openmpi: {modules: [openmpi/5.0.7]}\n", **more}
 
 
 def partition_of(tmp_path, **found):
@@ -63,6 +63,15 @@ def test_hosts_that_are_one_machine_are_told(tmp_path):
     assert "shared_cores" not in partition_of(tmp_path)["extras"]
     assert partition_of(tmp_path, shared_cores=True)["extras"] == {"nodes": 2,
                                                                   "shared_cores": True}
+
+
+def test_a_new_site_says_what_was_not_found():
+    text = new_site.reframe_py("x", found_on(externals={"cmake": {}}))
+    assert "not found" not in text
+    text = new_site.reframe_py("x", found_on(topology=made_of(DOMAIN(0, 0, [0])), mpis="",
+                                             scheduler=("local", []), modules=""))
+    assert ("# not found: a scheduler that answers, a module system, an MPI library of the "
+            "machine, a network card, externals of Spack\n") in text
 
 
 def made_of(*domains, cards=()):

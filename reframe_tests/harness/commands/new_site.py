@@ -10,7 +10,7 @@ import yaml
 from stack import installations
 
 from ..machine import inventory, removal, topology
-from ..model import families, sites
+from ..model import families, installation, sites
 from ..model.placement import Placement, PlacementError
 from . import shared
 
@@ -80,14 +80,26 @@ def _partition(found):
     return lines
 
 
+def _missing(found):
+    """What was looked for on the machine and is not there."""
+    scheduler, queues = found["scheduler"]
+    return [what for what, is_there in (
+        ("a scheduler that answers", scheduler != "local"),
+        ("its partitions or queues", scheduler == "local" or queues),
+        ("a module system", found["modules"]), ("an MPI library of the machine", found["mpis"]),
+        ("a network card", found["topology"].cards),
+        ("externals of Spack", found["externals"])) if not is_there]
+
+
 def reframe_py(name, found):
     """Text of the site's reframe.py."""
-    queues = found["scheduler"][1]
+    queues, missing = found["scheduler"][1], _missing(found)
     seen = "".join(f"# {line}\n" for line in
-                   [f"partitions: {', '.join(queues)}"] * bool(queues))
+                   [f"partitions: {', '.join(queues)}"] * bool(queues)
+                   + [f"not found: {', '.join(missing)}"] * bool(missing))
     host = re.sub(r"\d+", r"\\d+", re.escape(found["host"]).replace(r"\-", "-"))
     return (f'{HEAD}"""Site {name}; written by `make site`, to be read and corrected."""\n\n'
-            + (f"# Found on the machine:\n{seen}\n" if seen else "")
+            + (f"# Looked for on the machine:\n{seen}\n" if seen else "")
             + "site_configuration = {\n"
             '    "systems": [\n        {\n'
             f'            "name": "{name}",\n'
@@ -182,6 +194,7 @@ def inspect():
             "scheduler": (scheduler, queues), "nodes": inventory.nodes(scheduler, queues),
             "silent": inventory.silent_schedulers() if scheduler == "local" else [],
             "accounting": inventory.has_accounting(), "shared_cores": inventory.is_virtual_host(),
+            "modules": installation.module_system(),
             "mpis": installations.mpis_yaml(families.stack_prefix()),
             "externals": inventory.externals()}
 

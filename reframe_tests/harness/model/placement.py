@@ -5,10 +5,10 @@ A policy is resolved on the topology of a partition's nodes. `compact` takes cor
 order, from those beside the network card on; `spread` takes each next rank as far from the
 others as the machine allows; `per-numa` puts one rank on each NUMA node, `one-per-node` one on
 each node; `siblings` takes the hardware threads of a core together. `per-card` puts one rank
-beside each network card. `same-cache`, `same-numa` and `same-package` keep to one last-level cache,
-NUMA node or package; `other-cache`, `other-numa` and `other-package` put every other rank on another
-cache of the NUMA node, another NUMA node of the package, another package. Policies keep to one
-kind of core, the fastest that has room, or the slowest if the placement says so.
+beside each network card. `same-cache`, `same-numa` and `same-package` keep to one last-level
+cache, NUMA node or package; `other-cache`, `other-numa` and `other-package` put every other rank
+on another cache of the NUMA node, another NUMA node of the package, another package. Policies
+keep to one kind of core, the fastest that has room, or the slowest if the placement says so.
 """
 
 import collections
