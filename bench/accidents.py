@@ -137,7 +137,7 @@ def fail_writers(folder, stack):
     table([[writer, *("0" if not found.get(f) else found[f] for f in faults)]
            for writer, found in outcomes.items()], ["half files of", *faults])
     wrong = sum(bool(reason) for found in outcomes.values() for reason in found.values())
-    say(f"{len(outcomes)} writers leave what was there, or the whole", f"{wrong} half files",
+    say(f"{len(outcomes)} writers leave what was there, or all of it", f"{wrong} half files",
         wrong == 0)
 
 
@@ -170,8 +170,8 @@ def let_happen(folder, stack):
     wrong += [said for said in far.values() if said]
     for said in wrong:
         print(said[-4000:], file=sys.stderr)
-    say("accidents that happen are told as what they are", f"{len(told) + len(far)} happened, "
-        f"{len(wrong)} told otherwise", not wrong)
+    say("accidents that happen are recorded with their kind", f"{len(told) + len(far)} happened, "
+        f"{len(wrong)} recorded otherwise", not wrong)
 
 
 def allocate(folder):

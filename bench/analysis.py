@@ -158,7 +158,7 @@ def coverage(stack, repeats):
         under <= 0.02)
     say("a family is called different in under 6 % where nothing differs",
         f"{100 * alarms:.1f} % at most", alarms < 0.06)
-    say("5 % planted is found in at least 95 % with 30 launches that differ by 3 %",
+    say("5 % injected is found in at least 95 % with 30 launches that differ by 3 %",
         f"{100 * power:.1f} %", power >= 0.95)
 
 

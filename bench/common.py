@@ -156,7 +156,7 @@ def say_beside(goal, share, found, again=None):
     """Reports whether a ratio of cotejo over the other tool is within a share of 1. If it is not,
     but its interval reaches that far, or cotejo differs as much from itself, the goal is open:
     launches differ by too much. The output has the number of blocks that would decide."""
-    text = f"{found}; ours again over ours {again}" if again else str(found)
+    text = f"{found}; cotejo again over cotejo {again}" if again else str(found)
     needed = would_decide(found, share)
     if needed > found.blocks:
         text += f"; {needed} blocks would have an interval as narrow as the goal"

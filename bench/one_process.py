@@ -60,7 +60,7 @@ def of_sizes(found, folder, read):
     cotejo's times from the samples in the folder."""
     paths = [folder / f"{part}.csv" for part in ("before", "after")]
     if not all(path.exists() for path in paths):
-        print("bench: ours failed in another program's ranks", flush=True)
+        print("bench: cotejo failed in another program's ranks", flush=True)
         return {}
     before, after = (read(rows_of(path)) for path in paths)
     return {size: Times(before[size], time_s, after[size])
@@ -87,4 +87,4 @@ def again(times):
 
 
 def say(times):
-    return f"{ratio_within(over(times))}, ours after over before {ratio_within(again(times))}"
+    return f"{ratio_within(over(times))}, cotejo after over before {ratio_within(again(times))}"

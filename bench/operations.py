@@ -240,8 +240,8 @@ def main():
     parser.add_argument("stack", type=pathlib.Path)  # that of the environment, COTEJO_STACK
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT")
     parser.add_argument("--kept", type=pathlib.Path, metavar="FOLDER",
-                        help="keeps the launches there and goes on with those that are there: all "
-                        "runs of a folder are judged together")
+                        help="keeps the launches there and continues with those that are "
+                        "there: all runs of a folder are judged together")
     args = parser.parse_args()
     if not set(args.experiments) <= set(EXPERIMENTS):
         parser.error(f"experiments are {', '.join(EXPERIMENTS)}")
@@ -259,7 +259,7 @@ def judge(family, kept):
     difference though no slowdown was injected."""
     alike = alike_of(family, kept)
     wrong = called(alike)
-    say(f"{family.name}: of two sides that are alike no operation is called different",
+    say(f"{family.name}: of two equal configurations no operation is called different",
         f"{len(wrong)} of {len(alike)}" + (f": {', '.join(wrong)}" if wrong else ""), not wrong)
 
 

@@ -131,7 +131,7 @@ def within_of(family, peer, program):
     Additional ways add the peer's readings of its clock to cotejo's time."""
     ways = one_process.ways(family, barriers="mpi-barrier" in peer.ours,
                             threads=peer.ours[0] == "threads" and bool(peer.readings))
-    found, read = {}, f", {peer.readings:g} readings of a clock as theirs"
+    found, read = {}, f", {peer.readings:g} readings of a clock as the peer"
     for way, variables in ways.items():
         launch = functools.partial(in_one_process, family, program, peer, **variables)
         for size, times in one_process.launches(launch, BLOCKS).items():
@@ -222,7 +222,7 @@ def as_theirs(peer, of, alike):
 
 def alike_ways(family, peer, of):
     """Description of the shared setting -> the ratio with it."""
-    read = f", {peer.readings:g} readings of a clock as theirs" if "clocked" in of else ""
+    read = f", {peer.readings:g} readings of a clock as the peer" if "clocked" in of else ""
     alike = {words: way for way, (words, _) in alike_of(family).items() if way in of}
     return {f", {words}{read}": as_theirs(peer, of, way) for words, way in alike.items()} or {
         read: as_theirs(peer, of, "ours")}
@@ -262,7 +262,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)
     parser.add_argument("operations", nargs="*", metavar="OPERATION",
-                        help="of ours, or programs of theirs")
+                        help="of cotejo, or programs of the peer")
     args = parser.parse_args()
     known = {peer.operation for peer in PEERS} | {peer.name for peer in PEERS}
     if not set(args.operations) <= known:

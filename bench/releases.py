@@ -26,7 +26,7 @@ from reframe_tests.harness.model import families
 NAMES = [f"planted-{i}" for i in range(1, 9)]
 #: Simulated: goal, injected slowdown, spread of launches.
 SIMULATED = [("between hosts, 5 %", 0.05, 0.015), ("within a host, 20 %", 0.20, 0.04),
-             ("nothing planted, between hosts", 0, 0.015), ("nothing planted, within", 0, 0.04)]
+             ("nothing injected, between hosts", 0, 0.015), ("nothing injected, within", 0, 0.04)]
 STUDIES = 100
 #: Measured: injected slowdown at a site, and in which cells.
 PLANTED = {"local": (0.20, "^pingpong_quick.*shm.near"),
@@ -91,7 +91,7 @@ def measured(stack, runs, site):
             told, share = search(stack, pathlib.Path(folder), k, site)
         wanted = [NAMES[k - 1]] if k else []
         say(f"measured, {site}, {PLANTED[site][0]:.0%} from the {k}-th on: it is named, and no "
-            "other" if k else f"measured, {site}, nothing planted: nothing is named",
+            "other" if k else f"measured, {site}, nothing injected: nothing is named",
             f"{told or 'nothing'}, {share:.2f} of the launches", told == wanted and share <= 0.7)
 
 

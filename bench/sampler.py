@@ -99,7 +99,7 @@ def layout(blocks=BLOCKS):
                 if found:
                     times[name].append(1e6 * medians(found[0])[65536])
         if not all(times.values()):
-            skip(f"the pit, {family.name}", "launches failed")
+            skip(f"the slow address, {family.name}", "launches failed")
             continue
         told = ", ".join(f"{name} {statistics.median(t):.1f} [{min(t):.1f}, {max(t):.1f}]"
                          for name, t in times.items())
@@ -109,7 +109,8 @@ def layout(blocks=BLOCKS):
         cured = ratio_of(blocks_of["pit, cured"], blocks_of["page, cured"])
         control = ratio_of(blocks_of["pit, cured, no kernel"], blocks_of["page, cured, no kernel"])
         goal = (f"at least twice as long {offset} B further" if trap >= 2 else
-                f"within 10 % as long {offset} B further (no pit here), or by whole lines")
+                f"within 10 % as long {offset} B further (no slow address here), or by complete "
+                "lines")
         say(f"all-to-all of 64 KiB {goal}, {family.name}",
             f"{found}; 64 B further {lines}; us: {told}",
             found.value >= 2 if trap >= 2 else
@@ -191,7 +192,7 @@ def gap(blocks=BLOCKS):
                 if done:
                     found.append(statistics.median(times_of(done[1], "logp-g", 1)) / GAP_S)
             if not found:
-                skip(f"the planted gap, {family.name}", "launches failed")
+                skip(f"the injected gap, {family.name}", "launches failed")
                 continue
             value = statistics.median(found)
             say(f"gap of 20 us with a drain of {1e6 * drain_s:.0f} us within 3 %, {family.name}",

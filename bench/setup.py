@@ -136,14 +136,14 @@ def hold(kills, seed, folder):
     left = left_over(killed)
     missing = contents(whole).items() ^ contents(killed).items()
     names = sorted({name for name, _ in missing})
-    say(f"set-up of {once:.0f} s is whole after {hits} kills",
+    say(f"set-up of {once:.0f} s is complete after {hits} kills",
         wrong or f"{len(names)} files otherwise, {len(left)} left over"
         + "".join(f"; {name}" for name in (left + names)[:5]), not (wrong or names or left))
     if os.geteuid() == 0:
         if not shutil.which("dpkg") or not (found := kill_apt(folder, kills, seed)):
             skip("a killed apt", "no dpkg, or no file system over another")
         else:
-            say(f"packages are whole after {found[0]} kills", found[1] or "all of them",
+            say(f"packages are complete after {found[0]} kills", found[1] or "all of them",
                 not found[1])
         wrong = on_a_small_disk(folder)
         say("set-up on a full disk ends in one line", wrong or "as it must", not wrong)

@@ -33,8 +33,8 @@ static struct hazard hazard_of(const char *name, bool known, bool caught, const 
 struct hazard hazard_pit(const struct pit *pit) {
     struct hazard hazard = hazard_of(
         "", pit->size > 0, pit->ratio >= PIT_RATIO,
-        pit->size < STRINGS_LEAST ? "a pit: compare at equal layouts only"
-                                  : "a pit: compare at equal layouts only; try "
+        pit->size < STRINGS_LEAST ? "slow relative address: compare at equal layouts only"
+                                  : "slow relative address: compare at equal layouts only; try "
                                     "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824");
     snprintf(hazard.name, sizeof hazard.name, "memcpy of %zu KiB", pit->size >> 10);
     if (pit->size)
@@ -78,7 +78,7 @@ struct hazard hazard_quota(double quota_cores, long cores) {
     struct hazard hazard =
         hazard_of("quota", true, quota_cores < (double)cores,
                   "less than the cores that are seen: ranks that wait actively use "
-                  "it up; ask for whole cores");
+                  "it up; request complete cores");
     if (isinf(quota_cores))
         snprintf(hazard.found, sizeof hazard.found, "none");
     else
@@ -218,7 +218,7 @@ static void tell_cache_line(FILE *out, int one, int other) {
     char what[40], found[64];
     struct bounce bounce = bounce_between(one, other, limit_s);
     snprintf(what, sizeof what, "cache line, %d and %d", one, other);
-    snprintf(found, sizeof found, "%.0f ns to and fro, spells %.2f times",
+    snprintf(found, sizeof found, "%.0f ns to and fro, varies %.2f times",
              bounce.round_trip_s * 1e9, bounce.spell);
     if (!bounce.known)
         line(out, what, "-", "not known: the cores did not run together; is the machine busy?");
@@ -226,7 +226,7 @@ static void tell_cache_line(FILE *out, int one, int other) {
         line(out, what, found,
              bounce.spell < spells
                  ? "sound"
-                 : "comes in spells: take many launches in blocks, on a quiet machine");
+                 : "varies over seconds: take many launches in blocks, on a quiet machine");
 }
 
 static void tell_cache_lines(FILE *out) {

@@ -300,7 +300,7 @@ static const struct experiment pingpong = {
     .name = "pingpong",
     .summary = "a message to the other rank and one back",
     .what = "Time of one message, one way: half of a round trip between ranks 0 and 1, taken at "
-            "rank 0.\nOf ICMP the other host's kernel sends it back.",
+            "rank 0.\nWith ICMP the other host's kernel sends it back.",
     .ranks = 2,
     .options = {pair_options, LAYER_OPTION_TABLES},
     .columns = sampler_columns,

@@ -81,7 +81,7 @@ def _partition(found):
 
 
 def _missing(found):
-    """What was looked for on the machine and is not there."""
+    """The parts of a site that the machine does not have."""
     scheduler, queues = found["scheduler"]
     return [what for what, is_there in (
         ("a scheduler that answers", scheduler != "local"),

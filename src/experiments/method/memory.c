@@ -176,7 +176,7 @@ const struct experiment memory = {
     .summary = "what the library takes of memory, before and after all ranks have met",
     .what =
         "Memory of each rank after MPI_Init, after the first all-to-all of a size, and after "
-        "the last.\nWhat the library takes is resident - before - buffers. Times: of MPI_Init, "
+        "the last.\nThe library takes resident - before - buffers. Times: of MPI_Init, "
         "of the first\nexchange, and the mean of the others. Method: Kurnosov, MPIPerf (2012), "
         "outlook.",
     .ranks = 0,

@@ -12,7 +12,7 @@ MULTIPLIER, MASK = 5 ** 13, 2 ** 46 - 1
 
 
 def power(exponent, multiplier=MULTIPLIER):
-    """What jumps `exponent` steps of the NAS generator at once."""
+    """The factor that jumps `exponent` steps of the NAS generator at once."""
     return pow(multiplier, exponent, 2 ** 46)
 
 
