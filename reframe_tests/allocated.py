@@ -40,7 +40,7 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     @run_after("init")
     def choose_partition(self):
         first = GROUPS[self.group][0]["name"]
-        self.valid_systems = [f"{sites.site_name()}:{first}"]
+        self.valid_systems = [f"{sites.system(sites.site_folder())['name']}:{first}"]
         self.descr = f"{len(GROUPS[self.group])} partitions of {sites.site_name()}"
 
     @run_after("setup")

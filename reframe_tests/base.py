@@ -36,8 +36,9 @@ def check_configuration():
         name = runtime().system.name
     except ReframeFatalError:  # the tests are read by another program
         return
-    if name != sites.site_name():
-        sys.exit(f"cotejo: ReFrame selected system {name!r}, not site {sites.site_name()!r}; set "
+    wanted = sites.system(sites.site_folder())["name"]
+    if name != wanted:
+        sys.exit(f"cotejo: ReFrame selected system {name!r}, not {wanted!r} of the site; set "
                  f"RFM_CONFIG_FILES={families.REPO}/reframe_tests/config.py, or correct "
                  f"`hostnames` in {sites.site_folder()}/reframe.py")
 

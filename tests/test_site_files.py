@@ -102,7 +102,50 @@ def test_each_file_that_is_wrong_is_named(site, file, text, said):
 def test_a_system_is_called_after_its_folder(site):
     (site / "reframe.py").write_text(slurm("").replace('"name": "big"', '"name": "small"'))
     assert site_files.file_problems("big") == [
-        "reframe.py: the one system must be called 'big', after the folder"]
+        "reframe.py: system 'small' must be called 'big', after the folder (one of several: "
+        "big-SUFFIX)"]
+
+
+def two_systems(other, partition, hosts="gpu[0-9]+"):
+    return f"""
+def system(name, hosts, partition):
+    return {{"name": name, "hostnames": [hosts], "partitions": [
+        {{"name": partition, "scheduler": "slurm", "launcher": "srun"}}]}}
+
+
+site_configuration = {{"systems": [system("big", "login[0-9]", "compute"),
+                                  system("{other}", "{hosts}", "{partition}")]}}
+"""
+
+
+def test_a_site_has_several_systems_and_the_host_decides(site, monkeypatch):
+    (site / "reframe.py").write_text(two_systems("big-gpu", "gpu"))
+    monkeypatch.delenv("COTEJO_SYSTEM", raising=False)
+    assert site_files.file_problems("big") == []
+    for host, name in (("login2", "big"), ("gpu17.example", "big-gpu")):
+        monkeypatch.setattr(sites.socket, "gethostname", lambda host=host: host)
+        assert sites.system(site)["name"] == name
+    monkeypatch.setenv("COTEJO_SYSTEM", "big")
+    assert sites.system(site)["partitions"][0]["name"] == "compute"
+    monkeypatch.setenv("COTEJO_SYSTEM", "big-gpus")
+    with pytest.raises(ValueError, match="no system 'big-gpus'; .*big-gpu"):
+        sites.system(site)
+    monkeypatch.delenv("COTEJO_SYSTEM")
+    monkeypatch.setattr(sites.socket, "gethostname", lambda: "laptop")
+    with pytest.raises(ValueError, match="no system is for host 'laptop'; set COTEJO_SYSTEM to "
+                                         "one of big, big-gpu"):
+        sites.system(site)
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (two_systems("gpu", "gpu"), "system 'gpu' must be called 'big'"),
+    (two_systems("big", "gpu"), "two are called 'system big'"),
+    (two_systems("big-gpu", "compute"), "two are called 'compute'"),
+    (two_systems("big-gpu", "gpu", "gpu["), "hostnames: 'gpu[' is no regular expression")])
+def test_systems_of_a_site_that_cannot_be_told_apart_are_refused(site, text, said):
+    (site / "reframe.py").write_text(text)
+    (line,) = site_files.file_problems("big")
+    assert said in line
 
 
 @pytest.mark.parametrize(("file", "text"), [

@@ -61,12 +61,13 @@ def file_problems(name=None):
 
 
 def system_problems(folder):
-    system = sites.system(folder)
+    declared = sites.systems(folder)
     try:
         known = families.of_site(folder, simulators=True, layers=True)
     except declarations.DeclarationError:  # said of its own file
         return []
-    return [f"partition {partition['name']}: {line}" for partition in system["partitions"]
+    return [f"partition {partition['name']}: {line}"
+            for system in declared for partition in system["partitions"]
             for line in partition_problems(partition, known, folder)]
 
 
@@ -105,7 +106,7 @@ def placement_problems(folder, data):
 
 def core_problems(folder):
     """Cores in lists that the nodes of a partition do not have."""
-    for partition in sites.system(folder)["partitions"]:
+    for partition in [p for one in sites.systems(folder) for p in one["partitions"]]:
         nodes = placements.Nodes(partition["name"], partition.get("extras", {}),
                                  partition["scheduler"] == "local", folder.name)
         for name in placements.names(folder.name):

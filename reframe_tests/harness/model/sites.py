@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sites: which one is measured on, and the files of its folder, read and checked."""
 
+import collections
 import json
 import os
 import pathlib
+import re
 import runpy
+import socket
 
 from . import ROOTS, declarations, names
 
@@ -32,8 +35,8 @@ def site_folder(name=None):
                      f"the sites are {', '.join(known)}{names.nearest(name, known)}")
 
 
-def system(folder):
-    """The system that a site's reframe.py declares, with its partitions."""
+def systems(folder):
+    """The systems that a site's reframe.py declares, with their partitions."""
     path = folder / "reframe.py"
     try:
         data = runpy.run_path(str(path)).get("site_configuration")
@@ -46,11 +49,43 @@ def system(folder):
             path, [f"not valid Python: {type(err).__name__}: {reason}"]) from None
     if wrong := declarations.problems(data, "site"):
         raise declarations.DeclarationError(path, wrong)
-    (found,) = data["systems"]
-    if found["name"] != folder.name:
-        raise declarations.DeclarationError(
-            path, [f"the one system must be called {folder.name!r}, after the folder"])
+    found, places = data["systems"], collections.Counter()
+    for one in found:
+        if one["name"] != folder.name and not (
+                len(found) > 1 and one["name"].startswith(f"{folder.name}-")):
+            raise declarations.DeclarationError(path, [
+                f"system {one['name']!r} must be called {folder.name!r}, after the folder (one of "
+                f"several: {folder.name}-SUFFIX)"])
+        places.update(["system " + one["name"], *(p["name"] for p in one["partitions"])])
+        for text in one["hostnames"]:
+            try:
+                re.compile(text)
+            except re.error as err:
+                raise declarations.DeclarationError(path, [
+                    f"hostnames: {text!r} is no regular expression: {err}"]) from None
+    # Results and topologies of a site are named by partitions alone.
+    if twice := [name for name, number in places.items() if number > 1]:
+        raise declarations.DeclarationError(path, [
+            f"two are called {twice[0]!r}; give each system and partition of a site a name of its "
+            "own"])
     return found
+
+
+def system(folder):
+    """The one of a site's systems that is measured: `COTEJO_SYSTEM`, or the first for this host
+    by `hostnames`, as ReFrame chooses it."""
+    found, host = systems(folder), socket.gethostname()
+    wanted = os.environ.get("COTEJO_SYSTEM")
+    fitting = [one for one in found if (
+        one["name"] == wanted if wanted else
+        len(found) == 1 or any(re.match(text, host) for text in one["hostnames"]))]
+    if not fitting:
+        known = [one["name"] for one in found]
+        raise declarations.DeclarationError(folder / "reframe.py", [
+            f"no system {wanted!r}; {names.there_are(wanted, known)}" if wanted else
+            f"no system is for host {host!r}; set COTEJO_SYSTEM to one of {', '.join(known)}"])
+    # ReFrame asks the host once more.
+    return {**fitting[0], "hostnames": [".*"]} if wanted else fitting[0]
 
 
 def read(folder, file):
