@@ -146,15 +146,16 @@ def begin():
     files = sorted({inspect.getfile(test) for test, *_ in found})
     sessions.begin()
     plans.write_plan(plans.new_plan(
-        tag="quick", blocks=len(NUMBERS), seed=SEED, cells=sorted(CONFIGURATIONS),
+        tag="quick", blocks=max(NUMBERS), warm_up=sessions.WARM_UP in NUMBERS, seed=SEED,
+        cells=sorted(CONFIGURATIONS),
         files=[os.path.relpath(file, families.REPO) for file in files],
         partitions=sorted({partition.fullname for _, _, partition, _ in found})))
 
 
 def finish():
     """Ends the session as `make study` does, which continues it if launches are missing or lost;
-    the report's path is the last line. A launch that failed keeps ReFrame from running the test
-    that writes the report: then it is written here."""
+    the answer cards and the report's path are the last lines. A launch that failed keeps ReFrame
+    from running the test that writes the report: then it is written here."""
     plan = disk.read_json(plans.plan_file())
     plan["reframe_s"] = round(time.monotonic() - STARTED[0], 3)
     owed, _ = blocks.further_block(plan)
@@ -162,12 +163,9 @@ def finish():
     if not sessions.launch_files(sessions.session_folder()):
         return
     try:
-        if not report.written:
-            write_report.write()
+        print(report.written or write_report.write(), end="", flush=True)
     except RuntimeError as err:
         print(f"no report: {err}")
-        return
-    print(write_report.page())
 
 
 #: The time at which the session began, if a launch ran.
@@ -177,6 +175,8 @@ STUDY = blocks.requested()
 FILES = STUDY.get("files", ["p2p", "hosts", "simulated"])
 SEED = STUDY["seed"] if STUDY else random.SystemRandom().randrange(1 << 31)
 NUMBERS = [STUDY["block"]] if STUDY else scales.blocks("quick")
+if len(NUMBERS) >= plans.WARM_UP_FROM:
+    NUMBERS.insert(0, sessions.WARM_UP)
 CONFIGURATIONS = configurations()
 NAMES = [declare(block, cell) for block in NUMBERS for cell in drawn(block)]
 
@@ -202,7 +202,8 @@ if NAMES and not STUDY:
         @sanity_function
         def is_written(self):
             said = (pathlib.Path(self.stagedir) / str(self.stdout.evaluate())).read_text()
-            type(self).written = str(write_report.page()) in said
+            if str(write_report.page()) in said:
+                type(self).written = said
             return sn.assert_true(type(self).written, f"no report in {write_report.page()}")
 
-    report.written = False
+    report.written = ""

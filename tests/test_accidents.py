@@ -125,7 +125,7 @@ def faked(results, monkeypatch):
                 "finished": "", "ended": "", "files": [], "cells": sorted(cells), "tries": 2,
                 "accidents": {}, "unrecorded": {}, "further": {}}
 
-        def measure(_, COTEJO_BLOCK):
+        def measure(_, COTEJO_BLOCK, log):
             asked = disk.read_json(COTEJO_BLOCK)
             number, only = asked["block"], asked["cells"]
             ran.append((number, only))

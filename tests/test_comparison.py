@@ -4,6 +4,7 @@
 import collections
 import itertools
 import json
+import pathlib
 import re
 import sys
 import time
@@ -18,7 +19,8 @@ pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make st
 SAID = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
         [("a", 0), ("a", 1)])
 REPORTER = """#!/bin/sh
-case "$*" in *report.html*) mkdir -p "{folder}/report"; echo page > "{folder}/report/report.html";;
+case "$*" in *report.html*) mkdir -p "{folder}/report"; echo page > "{folder}/report/report.html"
+printf '%s\\n' "Ping-pong, shared memory" "  1 B: MPICH" "{folder}/report/report.html";;
 esac
 """
 
@@ -31,8 +33,13 @@ def site(tmp_path):
 
 
 def run(fake, *words, **variables):
-    return fake.run(*words, bare=True, COTEJO_LAUNCHES="3", COTEJO_SESSION="",
-                    **variables)
+    return fake.run(*words, bare=True, **{"COTEJO_LAUNCHES": "3", "COTEJO_SESSION": "",
+                                          **variables})
+
+
+def end_of_report(fake):
+    """How a run ends: with the answer cards and the path of the report."""
+    return ["Ping-pong, shared memory", "  1 B: MPICH", f"{fake.folder}/report/report.html"]
 
 
 def launches(fake):
@@ -43,7 +50,7 @@ def launches(fake):
 
 def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
     output = run(site, "-r")
-    assert output.splitlines()[-1] == f"{site.folder}/report/report.html", output[-3000:]
+    assert output.splitlines()[-3:] == end_of_report(site), output[-3000:]
     found = launches(site)
     blocks = collections.Counter(r["asked"]["launch"] for r in found)
     assert blocks == {1: 4, 2: 4, 3: 4}  # two tests over two transports
@@ -62,8 +69,16 @@ def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
     assert [int(name[-3:]) for name in ran] == [block for block in (1, 2, 3) for _ in range(4)]
     drawn = [tuple(name[:-4] for name in ran[first:first + 4]) for first in (0, 4, 8)]
     assert len({tuple(sorted(block)) for block in drawn}) == 1
-    run(site, "-r")
-    assert len({r["asked"]["session"] for r in launches(site)}) == 2  # a second one adds launches
+    # A second run adds launches. If there are enough, the first block warms up.
+    run(site, "-r", COTEJO_LAUNCHES="5")
+    first, second = sorted({r["asked"]["session"] for r in launches(site)})
+    again = [r for r in launches(site) if r["asked"]["session"] == second]
+    assert {(r["asked"]["launch"], r["status"]) for r in again} == {
+        (0, "warm-up"), *((block, "ok") for block in range(1, 6))}
+    assert max(r["started"] for r in again if r["asked"]["launch"] == 0) <= min(
+        r["started"] for r in again if r["asked"]["launch"])
+    plan = json.loads((site.folder / f"results/fake/{second}/session.json").read_text())
+    assert (plan["warm_up"], plan["blocks"], plan["ended"]) == (True, 5, "complete")
 
 
 @pytest.mark.parametrize("way", ["bare", "study"])
@@ -76,6 +91,10 @@ def test_a_study_and_a_bare_run_draw_their_blocks_by_one_function(site, way):
     (plan,) = (site.folder / "results/fake").glob("*/session.json")
     plan = json.loads(plan.read_text())
     assert plan["ended"] == "complete" and len(plan["cells"]) == 4, output[-3000:]
+    if way == "study":  # shows a line for each block, and names the log with ReFrame's own output
+        log = re.search("^study: ReFrame's output is in (.*)$", output, re.MULTILINE)[1]
+        assert output.count("\n") < 20 and "OK" not in output, output
+        output = pathlib.Path(log).read_text()
     ran = [found[1] for line in output.splitlines()
            if (found := re.search(r"OK.*?(launch_\w+)", line))]
     assert ran == [re.sub(r"\W", "_", f"launch_{cell}_{block:03d}") for block in (1, 2, 3)
@@ -113,7 +132,7 @@ def test_a_bare_run_ends_as_a_study_does(site):
     (plan,) = (site.folder / "results/fake").glob("*/session.json")
     plan = json.loads(plan.read_text())
     assert plan["ended"] == "incomplete" and not plan["finished"]
-    assert output.splitlines()[-2].endswith(
+    assert output.splitlines()[-4].endswith(
         "is incomplete: launches of 2 cells were lost; `make study` continues it")
 
 
@@ -124,7 +143,7 @@ def test_a_launch_that_fails_costs_no_report(site):
         "' '.join(__import__('sys').argv) and __import__('sys').exit('cotejo: failed')\n"
         "import json", 1))
     output = run(site, "-r")
-    assert output.splitlines()[-1] == f"{site.folder}/report/report.html", output[-3000:]
+    assert output.splitlines()[-3:] == end_of_report(site), output[-3000:]
     assert {r["status"] for r in launches(site)} == {"ok", "failed"}
 
 

@@ -66,7 +66,7 @@ def faked(results, monkeypatch):
             "cells": CELLS, "tries": 0, "accidents": {},
             "unrecorded": {}, "further": {}}
 
-    def measure(arguments, COTEJO_BLOCK):
+    def measure(arguments, COTEJO_BLOCK, log):
         asked = disk.read_json(COTEJO_BLOCK)
         number, only = asked["block"], asked["cells"]
         blocks.append((number, only))

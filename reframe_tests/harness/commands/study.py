@@ -151,5 +151,7 @@ def measure(args, number):
     """Begins or resumes a session; returns the exit status."""
     any_program.build()
     plan = session(args, number)
+    child.begin_log()
+    say(f"ReFrame's output is in {child.log_file()}")
     return ending.finish(plan, until_known(plan, args) if args.until
                          else fixed_then_budget(plan, args))

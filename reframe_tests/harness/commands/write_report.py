@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the report of the launches that there are, as `make report` does, and prints its path."""
+"""Writes the report of the results, as `make report` does; prints the answers and its path."""
 
 from ..launch import sessions
 from ..machine import r
@@ -18,15 +18,15 @@ def code():
 
 
 def write():
-    """Writes the report; RuntimeError says in R's words why it could not."""
+    """Writes the report; returns the answer cards and its path, as R prints them. RuntimeError
+    has R's message if R failed."""
     page().parent.mkdir(parents=True, exist_ok=True)
-    r.output_of(code())
+    return r.output_of(code())
 
 
 def main():
     try:
-        write()
+        print(write(), end="")
     except RuntimeError as err:
         return f"report: {err}"
-    print(page())
     return 0

@@ -54,7 +54,7 @@ def run_block(plan, block, cells):
         path = pathlib.Path(folder) / "block.json"
         disk.write_json(path, {"block": block, "seed": plan["seed"], "files": plan["files"],
                                "cells": cells})
-        child.reframe(["-r", *words], COTEJO_BLOCK=str(path))
+        child.reframe(["-r", *words], log=child.log_file(), COTEJO_BLOCK=str(path))
     wall = time.monotonic() - started
     plan["reframe_s"] += round(wall, 3)
     for cell in cells:
@@ -92,7 +92,7 @@ def complete_block(plan, block):
             return reason
     lacking = missing(plan, block)
     return (f"{len(lacking)} launches of block {block} leave no description, the first is "
-            f"{lacking[0]}; ReFrame's words above say why" if lacking else "")
+            f"{lacking[0]}; {child.log_file()} shows why" if lacking else "")
 
 
 def group_of(cell):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ReFrame as a child of a study: which it is, and that it ends with the study."""
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-from ..machine import cores
+from ..machine import cores, removal
 from ..model import families
 
 
@@ -25,10 +26,25 @@ def program():
         "study: no reframe in the stack nor on PATH; run `make stack`")
 
 
-def reframe(arguments, **variables):
-    """Runs ReFrame with its output shown; returns its exit status."""
-    process = subprocess.Popen([program(), *arguments], env={**os.environ, **variables},
-                               preexec_fn=end_with_parent)  # noqa: PLW1509 - no threads
+def log_file():
+    """The file with ReFrame's output of the last study of this stack and host."""
+    return families.stack_prefix() / f"reframe/study-{os.uname().nodename}.log"
+
+
+def begin_log():
+    """Empties the log. ReFrame's own folder may not be there yet."""
+    removal.claim(log_file().parent)
+    log_file().write_bytes(b"")
+
+
+def reframe(arguments, log=None, **variables):
+    """Runs ReFrame with its output shown, or added to the file `log`; returns its exit status."""
+    with contextlib.ExitStack() as files:
+        out = files.enter_context(open(log, "ab")) if log else None
+        process = subprocess.Popen(
+            [program(), *arguments], env={**os.environ, **variables}, stdout=out,
+            stderr=out and subprocess.STDOUT,
+            preexec_fn=end_with_parent)  # noqa: PLW1509 - no threads
     try:
         if cores.gone_before(process):
             sys.exit("study: ended, since the process that began it was")
