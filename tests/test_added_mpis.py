@@ -82,6 +82,34 @@ def test_mvapich_is_like_mpich_and_told_from_it(tmp_path):
     assert seen["MPIR_CVAR_DEBUG_SUMMARY"] == "1"
 
 
+OWN_LAUNCHER = """from reframe.core.backends import register_launcher
+from reframe.core.launchers import JobLauncher
+
+
+@register_launcher("aprun2")
+class Aprun2(JobLauncher):
+    def command(self, job):
+        return ["aprun2", "-n", str(job.num_tasks)]
+"""
+
+
+@needs_stack
+def test_a_site_brings_its_own_launcher_in_one_file(tmp_path, monkeypatch):
+    fake = Fake(tmp_path, "mpich", ("MPICH Version:      5.0.2", "ch4 netmod: ofi",
+                                    [("n1", 0), ("n1", 1)]),
+                launcher="aprun2", more=', "extras": {"binding": "none", "options": ["-q"]}')
+    executable(fake.prefix / "bin/mpirun", "#!/bin/sh\nexit 1\n")
+    monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
+    assert any("no launcher 'aprun2' is registered" in line
+               for line in site_files.file_problems("fake"))
+    (tmp_path / "sites/fake/launchers.py").write_text(OWN_LAUNCHER)
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files")
+    (record,) = fake.records()
+    words, _ = fake.received("pingpong_smoke")
+    assert words[:4] == ["aprun2", "-n", "2", "-q"], output[-2000:]
+    assert record["asked"]["cpus"] == [0, 1]
+
+
 @needs_stack
 def test_a_second_open_mpi_is_one_entry_of_the_site(tmp_path):
     fake = Fake(tmp_path, "openmpi-4", (
