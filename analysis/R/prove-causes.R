@@ -103,10 +103,9 @@ cause_of_wide <- function(off, cells) {
   }
   sprintf(
     paste(
-      "%d of %d cells, above alone; the test is exact there: of the truth itself it rejects %s,",
-      "and its few flips let it reject %s; the interval takes the less favourable of flips about",
-      "1 and about the effect"
+      "%d of %d cells; the intervals are wider there than their level needs. The tests keep their",
+      "level: of two equal libraries, %s of the studies call any size different"
     ),
-    nrow(off), cells, percent_of(off$alarms[[1L]]), percent_of(1 - off$level[[1L]])
+    nrow(off), cells, percent_of(off$alarms[[1L]])
   )
 }

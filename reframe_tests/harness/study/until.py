@@ -2,8 +2,8 @@
 """Studies that stop by themselves: they launch more while an interval is too wide, or a question
 is not settled.
 
-The rule itself is the R package's (`wide_groups()`), so that the same intervals
-stop a study and appear on its figures. Groups of cells that are compared stay complete.
+The rule itself is the R package's (`wide_groups()`): the statistics that stop a study are those of
+its figures, at other levels. Groups of cells that are compared stay complete.
 """
 
 import csv
