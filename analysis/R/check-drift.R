@@ -7,17 +7,18 @@
 #' its launch medians over the configuration's median in that session.
 #'
 #' @param summary what [summarise_launches()] returned.
-#' @return data.table `site`, `session`, `transport`, `launch` (the block's number), `level`
-#'   (logarithm of the ratio to the median).
+#' @param of columns of the series.
+#' @return data.table `of`, `launch` (the block's number), `level` (logarithm of the ratio to the
+#'   median).
 #' @noRd
-levels_of_blocks <- function(summary) {
+levels_of_blocks <- function(summary, of = c("site", "session", "transport")) {
   by <- c(configuration_columns(summary), "bytes", "session")
   columns <- c(by, "launch", "median_s")
   used <- summary[which(median_s > 0), columns, with = FALSE]
   used[, in_cell := .GRP, by = by]
   middle <- used[, list(middle = median(median_s)), keyby = "in_cell"]$middle
   used[, off := log(median_s / middle[in_cell])]
-  used[, list(level = mean(off)), keyby = c("site", "session", "transport", "launch")]
+  used[, list(level = mean(off)), keyby = c(of, "launch")]
 }
 
 #' Drift and warm-up over the blocks of each session.

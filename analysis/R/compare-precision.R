@@ -6,11 +6,11 @@
 #'
 #' A group consists of the cells of one test, transport and placement. It contains everything that
 #' is compared and is continued as one unit, so that every block holds all configurations. The
-#' width of a group is half the interval of a ratio, which is that of [compare_configurations()] for
-#' a question of this pair and operation alone. The ratio is the widest among the operations, sizes
-#' and pairs of cells that differ in one of MPI, settings and parameters. For a group with one cell, the width is half the interval
-#' of the median, relative to the median. It is computed from the launches' own summaries, which is
-#' quick enough to do after every block.
+#' width of a group is half the interval of a ratio: that of [compare_configurations()] for a
+#' question of this pair and operation alone. The ratio is the widest among the operations, sizes
+#' and pairs of cells that differ in one of MPI, settings and parameters. For a group with one
+#' cell, the width is half the interval of the median, relative to the median. It is computed from
+#' the launches' own summaries, which is quick enough to do after every block.
 #'
 #' Stopping by width, and never by a p, favours no configuration. Groups that stop early look
 #' narrower than they are on average. So a group counts as narrow only if it is narrow both with

@@ -7,7 +7,8 @@
 #' @return list of data.tables, each of which may have no rows. `sessions`: `site`, `session`,
 #'   `seed`, `tag`, `blocks`, `finished`, `tries` (`NA`: version 1), and the list columns `cells`,
 #'   `reached` (launches by cell), `families` (tables `name`, `title`, `colour`, `order`),
-#'   `transports` (tables `name`, `title`) and `accidents` (by cell). `audit`: `site`, `session`,
+#'   `transports` (tables `name`, `title`), `skipped` (`cell`, `reason`; configurations that the
+#'   site cannot measure) and `accidents` (by cell). `audit`: `site`, `session`,
 #'   `mpi`, `item`, `value`. `broken`, the files that were left out: `file`, `what`.
 #' @export
 read_sessions <- function(dir) {
@@ -56,6 +57,7 @@ read_plan <- function(file) {
     reached = list(vapply(plan$reached, as.integer, 0L)),
     families = list(rbindlist(lapply(plan$families, `[`, shown("families")))),
     transports = list(rbindlist(lapply(plan$transports, `[`, shown("transports")))),
+    skipped = list(rbindlist(lapply(plan$skipped, `[`, shown("skipped")))),
     accidents = list(vapply(plan$accidents, as.integer, 0L)),
     tries = if (is.null(plan$tries)) NA_integer_ else as.integer(plan$tries)
   )

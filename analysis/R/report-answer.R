@@ -367,12 +367,17 @@ say_minutes <- function(minutes) {
 about_strata <- function(first, strata, study) {
   used <- study$used
   by <- intersect(c("site", "test", "transport", "placement", "hosts", "ranks"), strata)
+  study$first <- levels_of_blocks(study$summary, union(c("site", "session"), by))[
+    , first_of(level),
+    by = c("session", by)
+  ]
   group <- number_of(first, by)
   heads <- first[!duplicated(group)]
   found <- lapply(seq_len(nrow(heads)), function(i) {
     launches <- used[heads[i, by, with = FALSE], on = by, nomatch = NULL]
     list(
-      held = held_fixed(launches), warnings = warnings_of(launches, study),
+      held = held_fixed(launches),
+      warnings = warnings_of(heads[i, by, with = FALSE], launches, study),
       cells = cells_of(heads[i], launches, study$sessions)
     )
   })
@@ -384,11 +389,11 @@ about_strata <- function(first, strata, study) {
 }
 
 #' Warnings that concern the launches of a question.
+#'
+#' @param head the columns of the study that identify the launches.
 #' @noRd
-warnings_of <- function(launches, study) {
-  on <- c("site", "session", "transport")
-  drift <- study$drift[unique(launches[, on, with = FALSE]), on = on, nomatch = NULL]
-  slow <- drift[warm_up %in% TRUE]
+warnings_of <- function(head, launches, study) {
+  slow <- study$first[head, on = names(head), nomatch = NULL][warm_up & first > study$delta]
   serial <- of_sessions(study$serial, unique(launches[, c("site", "session")]))
   odd <- sum(launches$key %in% study$flags$outlying$key)
   c(
@@ -400,6 +405,8 @@ warnings_of <- function(launches, study) {
       )
     },
     warn_of_serial(serial),
+    warn_of_disturbed(study$unusable[head, on = names(head), nomatch = NULL]),
+    warn_of_skipped(head, launches, study$sessions),
     if (odd > nrow(launches) / 10) {
       sprintf(
         "%d of %d launches are outliers (section \"Unusual launches and drift\")",
@@ -407,6 +414,40 @@ warnings_of <- function(launches, study) {
       )
     }
   )
+}
+
+# Blocks that a study replaced, since the machine disturbed them.
+warn_of_disturbed <- function(unusable) {
+  replaced <- unusable[startsWith(reason, "disturbed: ")]
+  if (nrow(replaced)) {
+    share <- max(as.numeric(sub(".* up to ([0-9]+) %.*", "\\1", replaced$reason)))
+    count <- uniqueN(replaced[, list(session, sub(".*[.]", "", id))])
+    sprintf(
+      "%s measured again, because the machine took up to %.0f %% of the cores of a launch",
+      count_of(count, "block was", "blocks were"), share
+    )
+  }
+}
+
+#' Configurations of a question that a site cannot measure, a text for each reason.
+#' @noRd
+warn_of_skipped <- function(head, launches, sessions) {
+  skipped <- unique(rbindlist(sessions$skipped[sessions$site == head$site]))
+  place <- gsub("([^A-Za-z0-9_])", "\\\\\\1", paste0(".", head$transport, ".", head$placement))
+  name <- sprintf("^%s\\.(.+)%s(\\..*)?$", head$test, place)
+  if (nrow(skipped)) skipped <- skipped[grepl(name, cell) & !cell %in% cell_of(launches$id)]
+  if (nrow(skipped)) {
+    skipped[, title := trimws(paste(
+      title_of(sub(name, "\\1", cell)), gsub(".", " ", sub(name, "\\2", cell), fixed = TRUE)
+    ))]
+    skipped[, list(text = sprintf(
+      "%s not measured: %s", if (.N == 1L) {
+        paste(title, "was")
+      } else {
+        paste(.N, "configurations were")
+      }, reason
+    )), by = "reason"]$text
+  }
 }
 
 #' The cells of a question: the command that measures them again, and the duration of a block.

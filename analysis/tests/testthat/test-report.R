@@ -87,6 +87,48 @@ test_that("the command of a card names the sizes that its session was given", {
   expect_no_match(command("8;id"), ";", fixed = TRUE)
 })
 
+test_that("warnings stand on the card of the question that they concern", {
+  folder <- fresh_folder()
+  cells <- character()
+  for (operation in c("pingpong", "pingping")) {
+    write_study(folder, MPIS, bytes = 1, experiment = operation, operation = operation)
+    cells <- c(cells, sprintf("%s_quick.%s.shm.near", operation, names(MPIS)))
+  }
+  here <- file.path(folder, "local", "20261121T070000Z")
+  # The first block of the ping-pong is slow; block 4 was disturbed and replaced.
+  for (cell in grep("pingpong", cells, value = TRUE)) {
+    edit_lines(file.path(here, paste0(cell, ".001.csv")), function(lines) {
+      sub("e-07,", "e-06,", lines, fixed = TRUE)
+    })
+    edit_json(file.path(here, paste0(cell, ".004.json")), function(d) {
+      d$status <- "marked"
+      d$reason <- paste(
+        "disturbed: the machine took up to 50 % of the cores of a launch in this block;",
+        "block 11 is in its place"
+      )
+      d
+    })
+  }
+  write_json(list(
+    tag = "quick", blocks = 10L, seed = 42L, cells = as.list(cells), begun = "", finished = "",
+    reframe_s = 1, skipped = list(
+      list(cell = "pingpong_quick.intel-mpi.shm.near", reason = "no library of this name"),
+      list(cell = "pingpong_quick.intel-mpi.tcp.near", reason = "of another question"),
+      list(cell = cells[[1L]], reason = "measured by another session")
+    )
+  ), file.path(here, "session.json"))
+  study <- suppressMessages(analyse(folder))
+  cards <- answer(study$comparison, study)
+  names(cards) <- vapply(cards, function(card) card$place$operation, "")
+  expect_match(cards$pingpong$warnings, "^the first block of the session was up to [0-9]+ % slower",
+    all = FALSE)
+  expect_identical(cards$pingpong$warnings[2:3], c(
+    "1 block was measured again, because the machine took up to 50 % of the cores of a launch",
+    "Intel MPI was not measured: no library of this name"
+  ))
+  expect_length(cards$pingping$warnings, 0L)
+})
+
 test_that("a card says where the 99th percentile orders libraries in another way", {
   slow_calls <- function(folder, share) {
     for (file in list.files(folder, "openmpi.*[.]csv$", recursive = TRUE, full.names = TRUE)) {
