@@ -204,6 +204,30 @@ errors_and_coverage <- function() {
   }
 }
 
+# Families without a difference whose studies go on, block by block, while they are not settled.
+# Serial dependence is left out: no test takes it into account, and a card warns of it.
+budget <- function() {
+  for (law in setdiff(names(LAWS), "AR(1) 0.3")) {
+    sides <- lapply(1:2, \(side) LAWS[[law]](BUDGET[[2L]], count$families))
+    n <- rep(BUDGET[[1L]], count$families)
+    for (block in seq(BUDGET[[1L]], BUDGET[[2L]] - 1L)) {
+      on <- which(n == block)
+      if (!length(on)) break
+      rows <- seq_len(block)
+      curves <- lapply(on, \(k) sides[[1L]][rows, , k] - sides[[2L]][rows, , k])
+      found <- cotejo:::open_at_look(curves, seq_along(on))
+      n[on] <- block + found[, any(open), by = "curve"]$V1
+    }
+    all <- summary_of(sides[[1L]], sides[[2L]], step = if (law == "ties") STEP else 0)
+    all <- all[launch <= n[as.integer(sub("operation", "", operation))]]
+    called <- compared(all)[, any(verdict %in% c("faster", "slower")), by = "study"]$V1
+    say_share("budget_error", share_of(sum(called), length(called)), sprintf(
+      "%s, %.1f blocks on average", law, mean(n)
+    ))
+  }
+}
+BUDGET <- c(10L, 30L)
+
 # Two libraries whose log ratios per block have a standard deviation of 7 %.
 sides_of <- function(n, studies, effect) {
   side <- function() together(rnorm, n, studies, 0.07 / sqrt(2))
@@ -272,7 +296,7 @@ if (words[[1L]] == "data") {
   # One seed for each part, so that parts can be repeated alone.
   options(cotejo.cache = FALSE)
   for (part in list(
-    errors_and_coverage, power, \() forecasts(0.04), \() forecasts(0.07), change_points
+    errors_and_coverage, budget, power, \() forecasts(0.04), \() forecasts(0.07), change_points
   )) {
     set.seed(1L)
     part()
