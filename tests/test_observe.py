@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that enter MPI by its calls of Fortran are described, and others are reported."""
+"""Preloaded libraries see the calls of Fortran programs, and report programs that they do not see.
+"""
 
+import csv
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -48,12 +51,115 @@ def test_calls_of_fortran_are_intercepted(mpi, tmp_path, suffix):
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "samples.json").read_text())
     assert record["observed"]["size"] == 2
-    assert "not observed" not in done.stderr
+    assert "not seen" not in done.stderr
     (tmp_path / "samples.json").unlink()
     done = launch_once(mpi, "by PMPI", program=tmp_path / "program", folder=tmp_path, **observed)
     assert done.returncode == 0, done.stderr
-    assert "cotejo-observe: this program is not observed" in done.stderr
+    assert "cotejo-observe: this program used MPI, and its calls were not seen" in done.stderr
     assert not (tmp_path / "samples.json").exists()
+
+
+#: A program of Fortran without include file or module: not every library of the stack has one.
+FORTRAN = """
+program fortran
+    implicit none
+    integer, external :: world, double, total
+    integer :: error, call, from, until, rate
+    double precision :: mine, all
+    call mpi_init{suffix}(error)
+    call system_clock(from, rate)
+    do call = 1, {calls}
+        mine = 1
+        call mpi_allreduce{suffix}(mine, all, 1, double(), total(), world(), error)
+        if (error /= 0 .or. all /= 2) stop 3
+    end do
+    call system_clock(until)
+    print *, "took", dble(until - from) / rate
+    call mpi_finalize{suffix}(error)
+end program
+"""
+HANDLES = """
+#include <mpi.h>
+int world_(void) { return MPI_Comm_c2f(MPI_COMM_WORLD); }
+int double_(void) { return MPI_Type_c2f(MPI_DOUBLE); }
+int total_(void) { return MPI_Op_c2f(MPI_SUM); }
+"""
+ALLREDUCE = """
+void mpi_allreduce_{suffix}(const void *data, void *into, int *n, int *type, int *op, int *comm,
+                            int *error) {{
+    *error = PMPI_Allreduce(data, into, *n, MPI_Type_f2c(*type), MPI_Op_f2c(*op),
+                            MPI_Comm_f2c(*comm));
+}}
+"""
+
+
+def fortran(mpi, folder, suffix):
+    """A program of gfortran with the library's own calls of Fortran, or with calls as Open MPI has
+    them if the library of the stack has none."""
+    library, calls = mpi.prefix(STACK) / "lib", 20
+    own = [] if suffix else sorted(library.glob("libmpifort.so"))
+    bindings = "" if own else (BINDINGS + ALLREDUCE).format(suffix=suffix and "f08_")
+    (folder / "bindings.c").write_text(HANDLES + bindings)
+    (folder / "program.f90").write_text(FORTRAN.format(suffix=suffix, calls=calls))
+    for words in (
+            [mpi.prefix(STACK) / "bin" / mpi.compiler, "-shared", "-fPIC", "-o", "libbindings.so",
+             "bindings.c"],
+            ["gfortran", "-o", "program", "program.f90", "-L.", "-lbindings", *own,
+             f"-Wl,-rpath,{folder}:{library}"]):
+        subprocess.run(words, cwd=folder, env=environment(mpi, STACK), check=True)
+    return folder / "program", calls
+
+
+@pytest.mark.skipif(not shutil.which("gfortran"), reason="gfortran is not installed")
+@pytest.mark.parametrize("suffix", ["", "_f08"])
+def test_every_preloaded_library_sees_a_program_of_fortran(mpi, tmp_path, suffix):
+    program, calls = fortran(mpi, tmp_path, suffix)
+
+    def preloading(library, **variables):
+        done = launch_once(mpi, program=program, folder=tmp_path, **variables,
+                           LD_PRELOAD=str(mpi.prefix(STACK) / f"lib/libcotejo_{library}.so"))
+        assert done.returncode == 0 and "not seen" not in done.stderr, done.stderr
+        return max(float(line.split()[1]) for line in done.stdout.splitlines() if "took" in line)
+
+    preloading("observe", COTEJO_DESCRIPTION="seen.json")
+    layout = json.loads((tmp_path / "seen.json").read_text())["observed"]["layout"]
+    assert {entry["buffer"] for entry in layout["buffers"]} == {"allreduce from", "allreduce into"}
+    preloading("arrivals", COTEJO_ARRIVALS="pattern.csv")
+    lines = (tmp_path / "pattern.csv.calls").read_text().splitlines()
+    assert [(row["operation"], row["bytes"], row["calls"]) for row in csv.DictReader(lines[1:])] \
+        == [("allreduce", "8", str(calls))]
+    preloading("messages", COTEJO_MESSAGES="messages.json")
+    (counted,) = json.loads((tmp_path / "messages.json").read_text())["calls"]
+    assert (counted["operation"], counted["bytes"], counted["calls"]) == ("allreduce", 8, calls)
+    assert preloading("slow", COTEJO_SLOW="fixed:0.01") >= 0.01 * calls
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize(("library", "variables", "lost"), [
+    ("slow", {"COTEJO_SLOW": "0.1"}, "no call is slowed"),
+    ("arrivals", {"COTEJO_ARRIVALS": "pattern.csv"}, "nothing is recorded"),
+    ("messages", {"COTEJO_MESSAGES": "messages.json"}, "nothing is recorded")])
+def test_a_program_that_is_not_seen_is_reported(mpi, tmp_path, library, variables, lost):
+    compiler, env = mpi.prefix(STACK) / "bin" / mpi.compiler, environment(mpi, STACK)
+    (tmp_path / "program.c").write_text(
+        "#include <mpi.h>\nint main(void) { return PMPI_Init(0, 0) || PMPI_Finalize(); }\n")
+    subprocess.run([compiler, "-o", "program", "program.c"], cwd=tmp_path, env=env, check=True)
+    done = launch_once(mpi, program=tmp_path / "program", folder=tmp_path, **variables,
+                       LD_PRELOAD=str(mpi.prefix(STACK) / f"lib/libcotejo_{library}.so"))
+    assert done.returncode == 0
+    assert f"cotejo-{library}: this program used MPI, and its calls were not seen: {lost}" in \
+        done.stderr
+
+
+def test_preloaded_libraries_hide_their_own_functions(mpi):
+    """A program's function `clock_open` was replaced by that of the core."""
+    for library in ("observe", "slow", "arrivals", "messages"):
+        path = mpi.prefix(STACK) / f"lib/libcotejo_{library}.so"
+        told = subprocess.run(["nm", "-D", "--defined-only", path], text=True, check=True,
+                              capture_output=True).stdout
+        names = {line.split()[-1].partition("@")[0] for line in told.splitlines()}
+        known = r"MPI_|mpi_|ucp_|(__libc_start_main|fi_fabric|dlvsym|__bss_start|_edata|_end)$"
+        assert names and {name for name in names if not re.match(known, name)} == set(), library
 
 
 SAYS = """

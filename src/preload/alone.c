@@ -6,10 +6,11 @@
 // first line of the program and ends after its last, so the observer describes the program's own
 // process. A last parallel region of the loaded runtime finds out where the threads may run
 // (libgomp's entry point, which the runtimes of LLVM and Intel also have).
-#define _GNU_SOURCE // RTLD_NEXT
+#define _GNU_SOURCE // RTLD_DEFAULT
 #include "alone.h"
 
 #include "core/placement.h"
+#include "intercept.h"
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -31,9 +32,8 @@ struct team {
 static main_function *program_main;
 static struct json threads;
 
-// The function of that name, of any type: ISO C has no cast from an object's pointer.
-static void find(void *handle, const char *name, void *function) {
-    void *found = dlsym(handle, name);
+static void find(const char *name, void *function) {
+    void *found = dlsym(RTLD_DEFAULT, name);
     memcpy(function, &found, sizeof found);
 }
 
@@ -48,9 +48,9 @@ static void note_threads(void) {
     parallel_function *parallel;
     int (*most)(void);
     struct team team = {.most = 1};
-    find(RTLD_DEFAULT, "GOMP_parallel", &parallel);
-    find(RTLD_DEFAULT, "omp_get_max_threads", &most);
-    find(RTLD_DEFAULT, "omp_get_thread_num", &team.number);
+    find("GOMP_parallel", &parallel);
+    find("omp_get_max_threads", &most);
+    find("omp_get_thread_num", &team.number);
     bool threaded = parallel && most && team.number;
     if (threaded)
         team.most = most();
@@ -88,11 +88,12 @@ static int main_between(int count, char **arguments, char **environment) {
 }
 
 // Replaces the function by which glibc starts a program.
-int __libc_start_main(main_function *main, int count, char **arguments, void (*begin)(void),
-                      void (*finish)(void), void (*unload)(void), void *stack) {
+INTERCEPTED int __libc_start_main(main_function *main, int count, char **arguments,
+                                  void (*begin)(void), void (*finish)(void), void (*unload)(void),
+                                  void *stack) {
     const char *alone = getenv("COTEJO_ALONE");
     start_function *next;
-    find(RTLD_NEXT, "__libc_start_main", &next);
+    intercept_find("__libc_start_main", &next);
     if (alone && *alone) {
         program_main = main;
         main = main_between;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into any MPI program: notes when each rank arrives at each collective call of all
-// ranks, on one clock, and writes the pattern that `--arrival FILE` replays.
+// Preloaded into an MPI program of C or Fortran: notes when each rank arrives at each collective
+// call of all ranks, on one clock, and writes the pattern that `--arrival FILE` replays.
 //
 // COTEJO_ARRIVALS names the file. It holds how long after the first rank each rank arrives: the
 // median over the calls of one operation and size. This is the most frequent one or
@@ -15,6 +15,7 @@
 #include "core/ranks.h"
 #include "core/sync.h"
 #include "core/whole.h"
+#include "intercept.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -34,7 +35,7 @@ struct call {
 
 // State of this process; the hooks have no argument that could carry it.
 static struct {
-    bool active;
+    bool active, ended;
     int rank, size;
     MPI_Comm comm;
     struct options options;
@@ -75,7 +76,7 @@ static void arrive(const char *operation, MPI_Count n, MPI_Datatype type, MPI_Co
         recorder.lost++;
         return;
     }
-    if (type != MPI_DATATYPE_NULL)
+    if (n > 0 && type != MPI_DATATYPE_NULL) // a type is ignored where data are in place
         PMPI_Type_size(type, &unit);
     recorder.calls[recorder.count++] = (struct call){operation, (double)n * unit, at_s, 0};
 }
@@ -336,6 +337,7 @@ static void tell(const char *path, double error_s, struct failure *failure) {
 
 static void end(void) {
     struct failure failure = {0};
+    recorder.ended = true;
     if (!recorder.active)
         return;
     recorder.active = false;
@@ -352,38 +354,28 @@ static void end(void) {
     PMPI_Comm_free(&recorder.comm);
 }
 
-int MPI_Init(int *count, char ***arguments) {
-    int status = PMPI_Init(count, arguments);
-    begin();
-    return status;
-}
-
-int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
-    int status = PMPI_Init_thread(count, arguments, required, provided);
-    begin();
-    return status;
-}
-
-int MPI_Finalize(void) {
-    end();
-    return PMPI_Finalize();
-}
+INTERCEPT_INIT(, begin())
+INTERCEPT_FINALIZE(end())
 
 // Stand-ins for calls without one count and type; parameters of these names hide them.
 static const int n = 0;
 static MPI_Datatype type = MPI_DATATYPE_NULL;
 
-#define CALL(name, parameters, arguments, role)
-#define ARRIVING(Name, told, parameters, on)                                                      \
-    int MPI_##Name parameters {                                                                   \
-        if (recorder.active)                                                                      \
-            arrive(told, n, type, comm);                                                          \
-        return PMPI_##Name on;                                                                    \
-    }
+#define CALL(...)
+#define CALL_C(...)
+#define ARRIVE(told)                                                                              \
+    if (recorder.active)                                                                          \
+    arrive(told, VALUE_OF(count, n), VALUE_OF(type, type), VALUE_OF(comm, comm))
 #define COLLECTIVE(Name, name, parameters, on)                                                    \
-    ARRIVING(Name, #name, parameters, on)                                                         \
-    ARRIVING(I##name, "i" #name, (OPEN parameters, MPI_Request * request), (OPEN on, request))
+    INTERCEPT(Name, name, parameters, on, ARRIVE(#name), )                                        \
+    INTERCEPT(I##name, i##name, (OPEN parameters, MPI_Request * request), (OPEN on, request),     \
+              ARRIVE("i" #name), )
 #define COLLECTIVE_C(Name, name, parameters, on)                                                  \
-    ARRIVING(Name##_c, #name, parameters, on)                                                     \
-    ARRIVING(I##name##_c, "i" #name, (OPEN parameters, MPI_Request * request), (OPEN on, request))
+    INTERCEPT_C(Name##_c, parameters, on, ARRIVE(#name), )                                        \
+    INTERCEPT_C(I##name##_c, (OPEN parameters, MPI_Request * request), (OPEN on, request),        \
+                ARRIVE("i" #name), )
 #include "calls.def"
+
+static void __attribute__((destructor)) report(void) {
+    intercept_report("cotejo-arrivals", recorder.ended, "nothing is recorded");
+}

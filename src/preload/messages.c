@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into any MPI program: writes which rank sends how many messages and bytes to which
-// other rank in each collective call of all ranks. The counts show which algorithm was used.
+// Preloaded into an MPI program of C or Fortran: writes which rank sends how many messages and
+// bytes to which other rank in each collective call of all ranks. The counts show which algorithm
+// was used.
 //
 // COTEJO_MESSAGES names the file, in JSON. The counts come from Open MPI's monitoring where it is
 // on (control of MPI_T), else from UCX and libfabric, whose calls are interposed (sends.c);
@@ -11,6 +12,7 @@
 #include "core/failure.h"
 #include "core/json.h"
 #include "core/whole.h"
+#include "intercept.h"
 #include "sends.h"
 
 #include <mpi.h>
@@ -32,7 +34,7 @@ struct group {
 
 // State of this process; the hooks have no argument that could carry it.
 static struct {
-    bool active;
+    bool active, ended;
     int rank, size;
     MPI_Comm comm;
     const char *source;
@@ -179,7 +181,7 @@ static void call_begins(const char *operation, const struct counted *call, int r
 }
 
 static void call_ends(void) {
-    if (recorder.open < 0)
+    if (!recorder.active || recorder.open < 0)
         return;
     struct group *group = &recorder.groups[recorder.open];
     bool same = true;
@@ -264,6 +266,7 @@ static void gather_groups(struct json *json) {
 static void end(void) {
     struct json json = {0};
     struct failure failure = {0};
+    recorder.ended = true;
     if (!recorder.active)
         return;
     recorder.active = false;
@@ -287,52 +290,36 @@ static void end(void) {
     PMPI_Comm_free(&recorder.comm);
 }
 
-int MPI_Init(int *count, char ***arguments) {
-    int status = PMPI_Init(count, arguments);
-    begin();
-    return status;
-}
-
-int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
-    int status = PMPI_Init_thread(count, arguments, required, provided);
-    begin();
-    return status;
-}
-
-int MPI_Finalize(void) {
-    end();
-    return PMPI_Finalize();
-}
-
-int MPI_Wait(MPI_Request *request, MPI_Status *status) {
-    int outcome = PMPI_Wait(request, status);
-    if (recorder.active)
-        call_ends();
-    return outcome;
-}
+INTERCEPT_INIT(, begin())
+INTERCEPT_FINALIZE(end())
+INTERCEPT(Wait, wait, (MPI_Request * request, MPI_Status *status), (request, status), ,
+          call_ends())
 
 // Stand-ins for calls without one count, type or root; parameters of these names hide them.
 static const int n = 0, n_into = 0, root = -1, *const ns = NULL, *const ns_into = NULL;
 static MPI_Datatype type = MPI_DATATYPE_NULL, type_into = MPI_DATATYPE_NULL;
 
-#define CALL(name, parameters, arguments, role)
-#define COUNTING(Name, told, parameters, on, ends)                                                \
-    int MPI_##Name parameters {                                                                   \
-        if (recorder.active)                                                                      \
-            call_begins(told,                                                                     \
-                        &(struct counted){n, n_into, type, type_into, ns, ns_into, sizeof *ns},   \
-                        root, comm);                                                              \
-        int status = PMPI_##Name on;                                                              \
-        if (recorder.active && (ends))                                                            \
-            call_ends();                                                                          \
-        return status;                                                                            \
-    }
+#define CALL(...)
+#define CALL_C(...)
+#define WIDTH_OF(counts)                                                                          \
+    _Generic((counts), const MPI_Count * : sizeof(MPI_Count), default : sizeof(int))
+#define BEGINS(told)                                                                              \
+    if (recorder.active)                                                                          \
+    call_begins(told,                                                                             \
+                &(struct counted){VALUE_OF(count, n), VALUE_OF(count, n_into),                    \
+                                  VALUE_OF(type, type), VALUE_OF(type, type_into), ns, ns_into,   \
+                                  WIDTH_OF(ns)},                                                  \
+                (int)VALUE_OF(count, root), VALUE_OF(comm, comm))
 #define COLLECTIVE(Name, name, parameters, on)                                                    \
-    COUNTING(Name, #name, parameters, on, true)                                                   \
-    COUNTING(I##name, "i" #name, (OPEN parameters, MPI_Request * request), (OPEN on, request),    \
-             false)
+    INTERCEPT(Name, name, parameters, on, BEGINS(#name), call_ends())                             \
+    INTERCEPT(I##name, i##name, (OPEN parameters, MPI_Request * request), (OPEN on, request),     \
+              BEGINS("i" #name), )
 #define COLLECTIVE_C(Name, name, parameters, on)                                                  \
-    COUNTING(Name##_c, #name, parameters, on, true)                                               \
-    COUNTING(I##name##_c, "i" #name, (OPEN parameters, MPI_Request * request),                    \
-             (OPEN on, request), false)
+    INTERCEPT_C(Name##_c, parameters, on, BEGINS(#name), call_ends())                             \
+    INTERCEPT_C(I##name##_c, (OPEN parameters, MPI_Request * request), (OPEN on, request),        \
+                BEGINS("i" #name), )
 #include "calls.def"
+
+static void __attribute__((destructor)) report(void) {
+    intercept_report("cotejo-messages", recorder.ended, "nothing is recorded");
+}

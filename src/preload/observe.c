@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into another MPI program: describes its launch as cotejo describes its own.
 //
-// Intercepts MPI_Init, MPI_Init_thread and MPI_Finalize under their names in C and in Fortran. It
-// also intercepts the C calls that move the data of most programs. One or two stores per call note
-// their buffers. COTEJO_DESCRIPTION names the file to write.
-#define _GNU_SOURCE // RTLD_NEXT
+// Notes the buffers of each call of calls.def by two stores. COTEJO_DESCRIPTION names the file to
+// write.
+#define _GNU_SOURCE // RTLD_DEFAULT
 #include "alone.h"
 #include "core/describe.h"
 #include "core/ranks.h"
 #include "core/whole.h"
+#include "intercept.h"
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,110 +42,56 @@ static void restore(int output) {
     close(output);
 }
 
-// In some libraries a call of Fortran makes the call of C of the same name: the first one counts.
-static void begin(void) {
-    if (!begun)
-        launch = launch_begin();
+static void begin(int output) {
+    restore(output);
+    launch = launch_begin();
     begun = true;
 }
 
-int MPI_Init(int *count, char ***arguments) {
-    int output = aside(), status = PMPI_Init(count, arguments);
-    restore(output);
-    begin();
-    return status;
-}
-
-int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
-    int output = aside(), status = PMPI_Init_thread(count, arguments, required, provided);
-    restore(output);
-    begin();
-    return status;
-}
-
-// The buffers of the last call of each kind. They are unknown for Fortran programs whose library
-// does not enter these calls from Fortran.
-enum kind {
-    SEND,
-    RECEIVE,
-    BCAST,
-    REDUCE_FROM,
-    REDUCE_INTO,
-    ALLREDUCE_FROM,
-    ALLREDUCE_INTO,
-    ALLTOALL_FROM,
-    ALLTOALL_INTO,
-    ALLGATHER_FROM,
-    ALLGATHER_INTO,
-    KINDS
+// The buffers of the last call of an operation.
+struct seen {
+    const char *operation;
+    const void *volatile from, *volatile into;
+    struct seen *next;
+    atomic_flag listed;
 };
-static const void *volatile seen[KINDS];
+static struct seen *_Atomic first;
 
-int MPI_Send(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-    seen[SEND] = bytes;
-    return PMPI_Send(bytes, count, type, to, tag, comm);
+static void note(struct seen *seen, const void *from, const void *into) {
+    seen->from = from;
+    seen->into = into;
+    if (atomic_flag_test_and_set_explicit(&seen->listed, memory_order_relaxed))
+        return;
+    seen->next = atomic_load(&first);
+    while (!atomic_compare_exchange_weak(&first, &seen->next, seen))
+        ;
 }
 
-int MPI_Isend(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-              MPI_Request *request) {
-    seen[SEND] = bytes;
-    return PMPI_Isend(bytes, count, type, to, tag, comm, request);
-}
-
-int MPI_Recv(void *bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-             MPI_Status *status) {
-    seen[RECEIVE] = bytes;
-    return PMPI_Recv(bytes, count, type, from, tag, comm, status);
-}
-
-int MPI_Irecv(void *bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-              MPI_Request *request) {
-    seen[RECEIVE] = bytes;
-    return PMPI_Irecv(bytes, count, type, from, tag, comm, request);
-}
-
-int MPI_Bcast(void *bytes, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    seen[BCAST] = bytes;
-    return PMPI_Bcast(bytes, count, type, root, comm);
-}
-
-int MPI_Reduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op, int root,
-               MPI_Comm comm) {
-    seen[REDUCE_FROM] = from;
-    seen[REDUCE_INTO] = into;
-    return PMPI_Reduce(from, into, count, type, op, root, comm);
-}
-
-int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm) {
-    seen[ALLREDUCE_FROM] = from;
-    seen[ALLREDUCE_INTO] = into;
-    return PMPI_Allreduce(from, into, count, type, op, comm);
-}
-
-int MPI_Alltoall(const void *from, int count, MPI_Datatype type, void *into, int counts,
-                 MPI_Datatype types, MPI_Comm comm) {
-    seen[ALLTOALL_FROM] = from;
-    seen[ALLTOALL_INTO] = into;
-    return PMPI_Alltoall(from, count, type, into, counts, types, comm);
-}
-
-int MPI_Allgather(const void *from, int count, MPI_Datatype type, void *into, int counts,
-                  MPI_Datatype types, MPI_Comm comm) {
-    seen[ALLGATHER_FROM] = from;
-    seen[ALLGATHER_INTO] = into;
-    return PMPI_Allgather(from, count, type, into, counts, types, comm);
+// Whether the address is one of those by which Fortran asks for data in place, or for the bottom
+// of memory. Some libraries have a variable at that address, others a pointer to it.
+static bool stands_for_none(const void *address) {
+    static const char *const own[] = {"mpi_fortran_in_place_", "mpi_fortran_bottom_"},
+                             *const kept[] = {"MPIR_F_MPI_IN_PLACE", "MPIR_F_MPI_BOTTOM"};
+    bool none = !address || address == MPI_IN_PLACE || address == MPI_BOTTOM;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        void **pointer = dlsym(RTLD_DEFAULT, kept[i]);
+        none = none || address == dlsym(RTLD_DEFAULT, own[i]) || (pointer && *pointer == address);
+    }
+    return none;
 }
 
 // Before the description's own calls come by.
 static void note_buffers(struct layout *layout) {
-    static const char *const names[KINDS] = {"send",           "receive",       "bcast",
-                                             "reduce from",    "reduce into",   "allreduce from",
-                                             "allreduce into", "alltoall from", "alltoall into",
-                                             "allgather from", "allgather into"};
-    for (int kind = 0; kind < KINDS; kind++)
-        if (seen[kind] && seen[kind] != MPI_IN_PLACE && seen[kind] != MPI_BOTTOM)
-            layout_note(layout, names[kind], seen[kind]);
+    for (const struct seen *seen = first; seen; seen = seen->next) {
+        char name[LAYOUT_NAME_ROOM];
+        bool both = seen->from && seen->into;
+        snprintf(name, sizeof name, "%s%s", seen->operation, both ? " from" : "");
+        if (!stands_for_none(seen->from))
+            layout_note(layout, name, seen->from);
+        snprintf(name, sizeof name, "%s%s", seen->operation, both ? " into" : "");
+        if (!stands_for_none(seen->into))
+            layout_note(layout, name, seen->into);
+    }
 }
 
 // This process's own arguments, as the kernel keeps them; returns how many.
@@ -200,54 +147,22 @@ static void end(void) {
         fprintf(stderr, "cotejo-observe: %s\n", failure.text);
 }
 
-int MPI_Finalize(void) {
-    end();
-    return PMPI_Finalize();
-}
+INTERCEPT_INIT(noted = aside(), begin((int)noted))
+INTERCEPT_FINALIZE(end())
 
-// The calls of mpif.h and the module mpi, and those of mpi_f08. Open MPI implements them without
-// the calls of C, so that they are intercepted under their own names.
-typedef void fortran_init(int *error);
-typedef void fortran_init_thread(int *required, int *provided, int *error);
+// Stand-ins for calls without buffers; parameters of these names hide them.
+static const void *const data = NULL, *const into = NULL;
 
-#define FORTRAN_CALLS(suffix)                                                                     \
-    void mpi_init_##suffix(int *error);                                                           \
-    void mpi_init_##suffix(int *error) {                                                          \
-        fortran_init *next;                                                                       \
-        *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_" #suffix);                                  \
-        int output = aside();                                                                     \
-        next(error);                                                                              \
-        restore(output);                                                                          \
-        begin();                                                                                  \
-    }                                                                                             \
-    void mpi_init_thread_##suffix(int *required, int *provided, int *error);                      \
-    void mpi_init_thread_##suffix(int *required, int *provided, int *error) {                     \
-        fortran_init_thread *next;                                                                \
-        *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_thread_" #suffix);                           \
-        int output = aside();                                                                     \
-        next(required, provided, error);                                                          \
-        restore(output);                                                                          \
-        begin();                                                                                  \
-    }                                                                                             \
-    void mpi_finalize_##suffix(int *error);                                                       \
-    void mpi_finalize_##suffix(int *error) {                                                      \
-        fortran_init *next;                                                                       \
-        *(void **)&next = dlsym(RTLD_NEXT, "mpi_finalize_" #suffix);                              \
-        end();                                                                                    \
-        next(error);                                                                              \
-    }
-
-FORTRAN_CALLS()
-FORTRAN_CALLS(f08_)
+#define NOTE(name)                                                                                \
+    static struct seen here = {.operation = name};                                                \
+    note(&here, data, into)
+#define CALL(Name, name, parameters, on, role) INTERCEPT(Name, name, parameters, on, NOTE(#name), )
+#define CALL_C(Name, name, parameters, on, role) INTERCEPT_C(Name, parameters, on, NOTE(#name), )
+#include "calls.def"
 
 // A program whose MPI_Finalize was not intercepted is reported, because nothing is known of it.
-static void __attribute__((destructor)) report_unobserved(void) {
+static void __attribute__((destructor)) report(void) {
     const char *path = getenv("COTEJO_DESCRIPTION");
-    int initialized = 0;
-    if (!path || !*path || described)
-        return;
-    PMPI_Initialized(&initialized);
-    if (initialized)
-        fprintf(stderr, "cotejo-observe: this program is not observed: it used MPI, and its call "
-                        "of MPI_Finalize was not seen; no description is written\n");
+    intercept_report("cotejo-observe", !path || !*path || described,
+                     "the program is not observed, and no description is written");
 }

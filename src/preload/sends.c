@@ -8,6 +8,7 @@
 // libraries (libfabric ABI 1.x, UCP API 1.10 and later), so that neither needs its headers here.
 #define _GNU_SOURCE
 #include "sends.h"
+#include "intercept.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -96,8 +97,8 @@ static size_t ucp_bytes(size_t n, uint64_t datatype) {
 }
 
 #define UCP_NBX(name)                                                                             \
-    void *name(void *end, const void *data, size_t n, uint64_t tag,                               \
-               const ucp_parameters *parameters) {                                                \
+    INTERCEPTED void *name(void *end, const void *data, size_t n, uint64_t tag,                   \
+                           const ucp_parameters *parameters) {                                    \
         static void *(*next)(void *, const void *, size_t, uint64_t, const ucp_parameters *);     \
         void *address = next ? NULL : behind(#name, "libucp.so.0");                               \
         if (address)                                                                              \
@@ -109,8 +110,8 @@ static size_t ucp_bytes(size_t n, uint64_t datatype) {
 UCP_NBX(ucp_tag_send_nbx)
 UCP_NBX(ucp_tag_send_sync_nbx)
 
-void *ucp_tag_send_nb(void *end, const void *data, size_t n, uint64_t datatype, uint64_t tag,
-                      void *callback) {
+INTERCEPTED void *ucp_tag_send_nb(void *end, const void *data, size_t n, uint64_t datatype,
+                                  uint64_t tag, void *callback) {
     static void *(*next)(void *, const void *, size_t, uint64_t, uint64_t, void *);
     void *address = next ? NULL : behind("ucp_tag_send_nb", "libucp.so.0");
     if (address)
@@ -119,8 +120,8 @@ void *ucp_tag_send_nb(void *end, const void *data, size_t n, uint64_t datatype, 
     return next(end, data, n, datatype, tag, callback);
 }
 
-int ucp_tag_send_nbr(void *end, const void *data, size_t n, uint64_t datatype, uint64_t tag,
-                     void *request) {
+INTERCEPTED int ucp_tag_send_nbr(void *end, const void *data, size_t n, uint64_t datatype,
+                                 uint64_t tag, void *request) {
     static int (*next)(void *, const void *, size_t, uint64_t, uint64_t, void *);
     void *address = next ? NULL : behind("ucp_tag_send_nbr", "libucp.so.0");
     if (address)
@@ -415,7 +416,7 @@ static int open_domain2(void *fabric, void *info, struct domain **made, uint64_t
 
 static int (*fabric_found)(void *, struct fabric **, void *);
 
-int fi_fabric(void *attributes, struct fabric **made, void *context) {
+INTERCEPTED int fi_fabric(void *attributes, struct fabric **made, void *context) {
     void *address = fabric_found ? NULL : behind("fi_fabric", "libfabric.so.1");
     if (address)
         memcpy(&fabric_found, &address, sizeof fabric_found);
@@ -438,7 +439,7 @@ int fi_fabric(void *attributes, struct fabric **made, void *context) {
 
 // Jumps to the real function as its last act, because that function finds its caller for
 // RTLD_NEXT.
-void *dlvsym(void *handle, const char *name, const char *version) {
+INTERCEPTED void *dlvsym(void *handle, const char *name, const char *version) {
     static void *(*next)(void *, const char *, const char *);
     void *address = next ? NULL : dlsym(RTLD_NEXT, "dlvsym");
     if (address)

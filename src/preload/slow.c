@@ -2,34 +2,30 @@
 // Preloaded into an MPI program: injects a slowdown of known size, which the statistics must find.
 // Each call of calls.def takes longer on one rank, as delay.c describes.
 #include "delay.h"
+#include "intercept.h"
 
-#include <mpi.h>
+static bool seen;
 
 // Only now is it known whether this rank is slowed, and by what.
-static int begun(int status, double begin) {
+static void begun(double begin) {
+    seen = true;
     delay_read();
     if (delay_of_init())
         delay_owe(begin, ENDS);
-    return status;
 }
 
-int MPI_Init(int *count, char ***arguments) {
-    double begin = delay_now();
-    return begun(PMPI_Init(count, arguments), begin);
-}
+INTERCEPT_INIT(noted = delay_now(), begun(noted))
 
-int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
-    double begin = delay_now();
-    return begun(PMPI_Init_thread(count, arguments, required, provided), begin);
-}
-
-#define CALL(name, parameters, arguments, role)                                                   \
-    int MPI_##name parameters {                                                                   \
-        if (!delay_here())                                                                        \
-            return PMPI_##name arguments;                                                         \
-        double begin = delay_now();                                                               \
-        int result = PMPI_##name arguments;                                                       \
-        delay_owe(begin, role);                                                                   \
-        return result;                                                                            \
-    }
+#define BEFORE noted = delay_here() ? delay_now() : 0
+#define AFTER(role)                                                                               \
+    if (delay_here())                                                                             \
+    delay_owe(noted, role)
+#define CALL(Name, name, parameters, on, role)                                                    \
+    INTERCEPT(Name, name, parameters, on, BEFORE, AFTER(role))
+#define CALL_C(Name, name, parameters, on, role)                                                  \
+    INTERCEPT_C(Name, parameters, on, BEFORE, AFTER(role))
 #include "calls.def"
+
+static void __attribute__((destructor)) report(void) {
+    intercept_report("cotejo-slow", seen, "no call is slowed");
+}
