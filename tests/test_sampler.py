@@ -9,6 +9,7 @@ import pytest
 from stack.verify import compiled
 from tests.launching import (
     BRIEF,
+    CROWDED,
     PRESENT,
     STACK,
     command_of,
@@ -262,6 +263,23 @@ def test_the_lead_is_one_for_a_launch_and_recorded(mpi, tmp_path, start):
     late = ("late_median_s", "late_p99_s", "late_s")
     assert all(sorted(map(float, values)) == list(map(float, values))
                for values in ([row[name] for name in late] for row in rows))
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize(("words", "ranks"), [
+    (["pingpong", "--pairs", "1,2"], 4), (["pingpong", "--pairs", "2,1"], 5),
+    (["onesided", "--operation", "put,get", "--queue", "1,2"], 2)],
+    ids=["wider", "narrower", "patterns"])
+def test_the_lead_and_the_injected_error_are_one_for_all_patterns(mpi, tmp_path, words, ranks):
+    """Each pattern and number of pairs synchronises anew; the clocks were disturbed again, too."""
+    record, rows = measured(mpi, tmp_path, *words, "--sizes", "8", "--start", "round-time", *BRIEF,
+                            "--lead", "0", "--inject-offset", "100", "--sync", "linear",
+                            ranks=ranks, **CROWDED)
+    assert len({(row["operation"], row["pairs"], row.get("queue")) for row in rows}) > 1
+    assert len({row["lead_s"] for row in rows}) == 1
+    assert float(rows[0]["lead_s"]) > 0
+    offsets = [rank["offset_s"] for rank in record["observed"]["sync"]["ranks"]]
+    assert offsets == pytest.approx([-100 * rank for rank in range(len(offsets))], abs=20)
 
 
 #: Clocks that drift apart by 100 us a second, and no check but the last one.

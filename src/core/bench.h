@@ -32,6 +32,7 @@ struct bench {
     bool payload_checked;       // every payload was checked, and found right
     struct usage before, after; // of this rank's memory: MPI_Init
     double init_s;              // that MPI_Init took on this rank
+    double lead_s; // of starts, fixed by the launch's first sampler; 0: there was none yet
     // Times of the first calls of all ranks after MPI_Init, s; only for experiments about them.
     double first_barrier_s, first_alltoall_s;
     struct json sync;    // value of `observed.sync`, on rank 0; empty: no shared clock

@@ -26,6 +26,7 @@ struct clock {
     double scale;      // seconds a tick (of MPI_Wtime: a second)
     double shift;      // added to every reading, s; 0 but in tests
     double dilation;   // so many times slower than time itself
+    bool shared;       // its scale is that of its host's first rank, and disturbed if it must be
     bool disturbed;    // by a test
     char instead[120]; // of `auto`: why the finer timer was rejected; empty: it was not
     // Results of the examination:

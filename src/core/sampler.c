@@ -130,11 +130,14 @@ void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks) {
         sync_open(&sampler->sync, bench->comm, &bench->clock, &bench->options, &bench->failure);
     if (!failed(&bench->failure) && options_have(&bench->options, "arrival"))
         arrival_open(&sampler->arrival, bench->comm, &bench->options, &bench->failure);
-    // The lead is fixed here. It must not depend on the noise during a measurement, because ranks
-    // that wait longer for a start find colder caches.
-    if (!failed(&bench->failure) && sampler->sync.method) {
+    // The lead is fixed by the first sampler of a launch. It must not depend on the noise during a
+    // measurement, because ranks that wait longer for a start find colder caches.
+    if (bench->lead_s > 0) {
+        sampler->line.lead_s = bench->lead_s;
+    } else if (!failed(&bench->failure) && sampler->sync.method) {
         sampler->line.lead_s = fmax(sampler->line.lead_s, 2 * start_announcing(line_of(sampler)));
         announce(bench->comm, &sampler->line.lead_s, 1);
+        bench->lead_s = sampler->line.lead_s;
     }
 }
 

@@ -78,7 +78,7 @@ struct sampler {
     struct bench *bench;
     struct sync sync; // of the clocks; its method is NULL if none were synchronised
     const struct start *start;
-    struct start_line line; // of the starts; its lead is fixed when the sampler is opened
+    struct start_line line; // of the starts
     struct arrival arrival;
     struct stop stop;
     bool per_rank; // also writes one series per rank
@@ -129,9 +129,10 @@ enum { SAMPLER_COLUMNS = 5 };
     }
 extern const struct column sampler_columns[];
 
-// Reads the options and, unless --sync is none, synchronises the clocks and determines the lead.
-// For a loop, which has no common start, clocks are synchronised only if `clocks` is true.
-// Collective over bench->comm, which belongs to the sampler from here on; failure agreed.
+// Reads the options and, unless --sync is none, synchronises the clocks. The first sampler of a
+// launch also determines the lead, so it must have as many ranks as any later one. For a loop,
+// which has no common start, clocks are synchronised only if `clocks` is true. Collective over
+// bench->comm, which belongs to the sampler from here on; failure agreed.
 void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks);
 
 // Reads the options only: synchronises no clock and sends no message.

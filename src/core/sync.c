@@ -332,9 +332,12 @@ void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
     for (const struct sync_method *method = sync_methods; method->name; method++)
         if (options_is(options, "sync", method->name))
             sync->method = method;
-    share_scale(sync);
-    clock_disturb(clock, sync->rank * options_real(options, "inject-offset"),
-                  sync->rank * options_real(options, "inject-drift"));
+    if (!clock->shared) { // by an earlier synchronisation of the launch
+        share_scale(sync);
+        clock_disturb(clock, sync->rank * options_real(options, "inject-offset"),
+                      sync->rank * options_real(options, "inject-drift"));
+        clock->shared = true;
+    }
     if (sync->method)
         learn(sync, failure);
 }

@@ -129,8 +129,7 @@ static void measure(struct bench *bench, struct matching *queue) {
 
 // Queues of all depths, the shortest first, made once each before anything is measured: what they
 // take of memory is what the library had not had before.
-static void weigh(struct bench *bench, const struct pairing *pairing, void *state) {
-    struct plans *plans = state;
+static void weigh(struct bench *bench, const struct pairing *pairing, struct plans *plans) {
     const struct sizes *depths = options_sizes(&bench->options, "depth");
     struct pair pair = {.comm = bench->comm,
                         .rank = pairing->role,
@@ -220,7 +219,9 @@ static void run(struct bench *bench, bool posted) {
     if (!plans || !plans->requests)
         failure_set(failure, STATUS_USAGE, "no memory for queues");
     if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
-        pairs_each(bench, weigh, plans);
+        for (struct pairs pairs = {0}; pairs_next(bench, &pairs);)
+            if (pairs.active && !failed(failure))
+                weigh(bench, &pairs.pairing, plans);
     if (!failed(failure))
         plan_all(plans, bench);
     int *list = bench_order(bench, plans ? plans->count : 0);

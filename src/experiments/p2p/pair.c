@@ -2,6 +2,7 @@
 // Two ranks and what passes between them: modes of sending, buffers, checked payloads.
 #include "pair.h"
 
+#include "barrier.h"
 #include "host.h"
 #include "random.h"
 #include "ranks.h"
@@ -238,7 +239,8 @@ static struct operation operation_of(struct pair *pair, struct around *around) {
     return operation;
 }
 
-static void measure(struct bench *bench, const struct pairing *pairing, void *state) {
+static void measure(struct bench *bench, const struct pairing *pairing,
+                    const struct pattern *pattern) {
     struct pair pair = {.comm = bench->comm,
                         .all = bench->comm,
                         .rank = pairing->role,
@@ -247,7 +249,7 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
                         .tag = PAIR_TAG,
                         .pairs = pairing->count,
                         .posted = MPI_REQUEST_NULL,
-                        .pattern = state};
+                        .pattern = pattern};
     struct around around;
     struct curve curve = {operation_of(&pair, &around), fit};
     struct sampler sampler;
@@ -272,12 +274,6 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
         pair.pattern->close(&pair);
     close_pair(&pair);
     sizes_free(&sizes);
-}
-
-void pair_run(struct bench *bench, const struct pattern *pattern) {
-    struct pattern copy = *pattern;
-    pairs_each(bench, measure, &copy);
-    bench->payload_checked = !failed(&bench->failure);
 }
 
 const struct option pairs_options[] = {
@@ -319,37 +315,69 @@ static struct pairing pairing_of(struct bench *bench, int rank, int count) {
     return (struct pairing){count, rank % 2, rank ^ 1};
 }
 
-static void measure_pairs(struct bench *bench, int count,
-                          void (*measure)(struct bench *, const struct pairing *, void *),
-                          void *state) {
-    MPI_Comm all = bench->comm, part;
-    int rank = bench->rank, size = bench->size;
-    bool active = rank < 2 * count;
+// Makes bench->comm of the ranks that are in `count` pairs.
+static void enter_pairs(struct bench *bench, struct pairs *pairs, int count) {
+    int rank = bench->rank;
+    MPI_Comm part;
+    pairs->all = bench->comm;
+    pairs->size = bench->size;
     // Ranks that sit out draw nothing: each number of pairs begins where all of them are.
-    uint64_t drawn = bench->order.state;
-    MPI_Comm_split(all, active ? 0 : MPI_UNDEFINED, rank, &part);
-    if (active) {
-        struct pairing pairing = pairing_of(bench, rank, count);
-        bench->comm = part;
-        bench->size = 2 * count; // the ranks keep their numbers
-        if (ranks_agree(part, &bench->failure, false) == STATUS_OK)
-            measure(bench, &pairing, state);
-        MPI_Comm_free(&part);
-        bench->comm = all;
-        bench->size = size;
-        bench->order.state = drawn;
-    }
-    ranks_agree(all, &bench->failure, !active);
+    pairs->drawn = bench->order.state;
+    pairs->active = rank < 2 * count;
+    MPI_Comm_split(pairs->all, pairs->active ? 0 : MPI_UNDEFINED, rank, &part);
+    if (!pairs->active)
+        return;
+    pairs->pairing = pairing_of(bench, rank, count);
+    bench->comm = part;
+    bench->size = 2 * count; // the ranks keep their numbers
+    ranks_agree(part, &bench->failure, false);
 }
 
-void pairs_each(struct bench *bench,
-                void (*measure)(struct bench *, const struct pairing *, void *), void *state) {
-    const struct sizes *pairs = options_sizes(&bench->options, "pairs");
-    for (size_t i = 0; i < pairs->count; i++)
-        if (2 * pairs->bytes[i] > (size_t)bench->size)
-            failure_set(&bench->failure, STATUS_USAGE,
-                        "--pairs %zu needs %zu ranks and was started with %d; use mpiexec -n %zu",
-                        pairs->bytes[i], 2 * pairs->bytes[i], bench->size, 2 * pairs->bytes[i]);
-    for (size_t i = 0; i < pairs->count && !failed(&bench->failure); i++)
-        measure_pairs(bench, (int)pairs->bytes[i], measure, state);
+static void leave_pairs(struct bench *bench, struct pairs *pairs) {
+    if (pairs->active) {
+        MPI_Comm_free(&bench->comm);
+        bench->comm = pairs->all;
+        bench->size = pairs->size;
+        bench->order.state = pairs->drawn;
+    }
+    ranks_agree(pairs->all, &bench->failure, !pairs->active);
+}
+
+bool pairs_next(struct bench *bench, struct pairs *pairs) {
+    const struct sizes *counts = options_sizes(&bench->options, "pairs");
+    size_t most = sizes_largest(counts);
+    if (pairs->next > 0)
+        leave_pairs(bench, pairs);
+    else if (2 * most > (size_t)bench->size)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--pairs %zu needs %zu ranks and was started with %d; use mpiexec -n %zu",
+                    most, 2 * most, bench->size, 2 * most);
+    if (failed(&bench->failure) || pairs->next == counts->count)
+        return false;
+    enter_pairs(bench, pairs, (int)counts->bytes[pairs->next++]);
+    return true;
+}
+
+// The lead is that of the most ranks that start together in this launch.
+static void fix_lead(struct bench *bench, const struct sizes *counts) {
+    struct pairs widest;
+    enter_pairs(bench, &widest, (int)sizes_largest(counts));
+    if (widest.active && !failed(&bench->failure)) {
+        struct sampler sampler;
+        sampler_open(&sampler, bench, false);
+        sampler_close(&sampler);
+    }
+    leave_pairs(bench, &widest);
+    announce(bench->comm, &bench->lead_s, 1);
+}
+
+void pair_run(struct bench *bench, const struct pattern *pattern) {
+    const struct sizes *counts = options_sizes(&bench->options, "pairs");
+    bool fits = 2 * sizes_largest(counts) <= (size_t)bench->size;
+    if (fits && counts->count > 1 && bench->lead_s == 0)
+        fix_lead(bench, counts);
+    for (struct pairs pairs = {0}; pairs_next(bench, &pairs);)
+        if (pairs.active && !failed(&bench->failure))
+            measure(bench, &pairs.pairing, pattern);
+    bench->payload_checked = !failed(&bench->failure);
 }

@@ -13,11 +13,21 @@ struct pairing {
     int count, role, peer;
 };
 
-// Calls `measure` once for each number of pairs in --pairs, on the ranks that are in one, with
-// bench->comm made of these alone; the other ranks wait quietly. More pairs than there are ranks
-// for is a failure (STATUS_USAGE).
-void pairs_each(struct bench *bench,
-                void (*measure)(struct bench *bench, const struct pairing *pairing, void *state),
-                void *state);
+// One number of pairs after the other. Between two calls of pairs_next, bench->comm is made of the
+// ranks that are in a pair.
+struct pairs {
+    struct pairing pairing; // of this rank
+    bool active;            // this rank is in a pair; the others wait quietly
+    // The next number in --pairs, and the state of all ranks.
+    size_t next;
+    MPI_Comm all;
+    int size;
+    uint64_t drawn;
+};
+
+// Enters the next number of pairs in --pairs, from `(struct pairs){0}` on. False: there is none
+// left, and bench->comm is what it was; or something failed. More pairs than there are ranks for
+// is a failure (STATUS_USAGE). Collective over all ranks; failure agreed.
+bool pairs_next(struct bench *bench, struct pairs *pairs);
 
 #endif
