@@ -79,6 +79,9 @@ struct wide {
     int64_t a, b;
 };
 
+// Element `index` of the vector that a rank of `size` gives, or of the result of so many ranks.
+typedef struct wide element_of(size_t index, int number, int size);
+
 // An operator and its elements, with the functions that compute its results independently.
 struct reduction {
     MPI_Op op;
@@ -87,8 +90,7 @@ struct reduction {
     enum { STORE_INT, STORE_LONG, STORE_FLOAT, STORE_DOUBLE } store;
     bool paired;  // an element is followed by an int
     size_t bytes; // of an element, without padding
-    struct wide (*give)(size_t index, int rank, int size);
-    struct wide (*fold)(struct wide lower, struct wide higher);
+    element_of *give, *all;
 };
 
 extern const char reduce_op_choices[], reduce_element_choices[];
@@ -99,7 +101,7 @@ void reduction_close(struct reduction *reduction);
 // Fills in `count` elements that `rank` of `size` gives, from element `first` of its vector on.
 void reduction_fill(const struct reduction *reduction, char *memory, size_t first, size_t count,
                     int rank, int size);
-// Computes the result of the first `ranks` of `size` ranks, folded in their order.
+// Computes the result of the first `ranks` of `size` ranks, in a time that hardly grows with them.
 void reduction_expect(const struct reduction *reduction, char *memory, size_t first, size_t count,
                       int ranks, int size);
 

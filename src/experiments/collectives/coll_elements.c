@@ -3,6 +3,7 @@
 #include "coll.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 // Derived datatypes, each with its map written out by hand, so that the work of a library on a
@@ -106,94 +107,180 @@ void form_gather(const struct form *form, char *packed, const char *memory, size
         }
 }
 
-// Operators of reductions, and the same again in integers, rank by rank, to check them by.
-// The values given are such that every order of folding is exact, in floating point too.
+// Operators of reductions: the elements that ranks give, and the results of the first ranks in
+// closed form, so that a check takes no longer with more ranks. The results are exact in floating
+// point, in every order of folding.
 
 const char reduce_op_choices[] =
     "sum|prod|max|min|land|lor|lxor|band|bor|bxor|minloc|maxloc|user|compose";
 const char reduce_element_choices[] = "int|long|float|double";
 
-static int64_t mixed(size_t index, int rank) {
-    uint64_t x = ((uint64_t)index << 20) + (uint64_t)(unsigned)rank + 1;
+static int64_t mixed(size_t index, int which) {
+    uint64_t x = ((uint64_t)index << 20) + (uint64_t)(unsigned)which + 1;
     x *= 0x9e3779b97f4a7c15u;
     return (int64_t)(x >> 33);
 }
 
-// Functions that return the elements of a rank.
-static struct wide small(size_t index, int rank, int size) {
+// Each pair of functions returns the element of a rank, and the result of the first `ranks` ranks.
+
+// The addends of eight ranks in a row are -4 to 4 without 0, in another order for each element.
+static struct wide addend(size_t index, int rank, int size) {
+    int64_t value = ((mixed(index, 0) | 1) * rank + mixed(index, 1)) & 7;
     (void)size;
-    return (struct wide){mixed(index, rank) % 9 - 4, 0};
+    return (struct wide){value < 4 ? value - 4 : value - 3, 0};
 }
-static struct wide large(size_t index, int rank, int size) {
-    (void)size;
-    return (struct wide){mixed(index, rank) % 1000003 - 500000, 0};
-}
-// One rank gives 2, so that a product stays within every element.
-static struct wide factor(size_t index, int rank, int size) {
-    bool two = index % (size_t)size == (size_t)rank;
-    return (struct wide){two ? 2 : mixed(index, rank) % 2 ? 1 : -1, 0};
-}
-static struct wide truth(size_t index, int rank, int size) {
-    // Seldom false where many are and-ed, seldom true where many are or-ed: either shows.
-    bool rare = mixed(index, rank) % (size + 1) == 0;
-    return (struct wide){index % 2 ? rare : !rare, 0};
-}
-static struct wide bits(size_t index, int rank, int size) {
-    (void)size;
-    return (struct wide){mixed(index, rank), 0};
-}
-// Few values, so that there are ties, which the least place wins.
-static struct wide placed(size_t index, int rank, int size) {
-    return (struct wide){mixed(index, rank) % (size + 1), rank + (int)(index % 7)};
-}
-// The map x -> a x + b modulo 2^32.
-static struct wide affine(size_t index, int rank, int size) {
-    (void)size;
-    return (struct wide){mixed(index, rank) | 1, mixed(index + 1, rank) & 0xffffffff};
+static struct wide sum(size_t index, int ranks, int size) {
+    struct wide all = {0};
+    for (int rank = ranks - ranks % 8; rank < ranks; rank++)
+        all.a += addend(index, rank, size).a;
+    return all;
 }
 
-// Functions that combine two elements: x of the lower ranks, y of the higher ranks.
-static struct wide sum(struct wide x, struct wide y) {
-    return (struct wide){x.a + y.a, 0};
+// Two of four ranks in a row give a negative factor. One rank's is 2 or -2, so that a product
+// stays within every element.
+static struct wide factor(size_t index, int rank, int size) {
+    int64_t two = index % (size_t)size == (size_t)rank ? 2 : 1;
+    return (struct wide){(rank + mixed(index, 0)) & 2 ? -two : two, 0};
 }
-static struct wide product(struct wide x, struct wide y) {
-    return (struct wide){x.a * y.a, 0};
+static struct wide product(size_t index, int ranks, int size) {
+    struct wide all = {index % (size_t)size < (size_t)ranks ? 2 : 1, 0};
+    for (int rank = ranks - ranks % 4; rank < ranks; rank++)
+        all.a *= (rank + mixed(index, 0)) & 2 ? -1 : 1;
+    return all;
 }
-static struct wide greatest(struct wide x, struct wide y) {
-    return x.a > y.a ? x : y;
+
+// A rank of its own for each element, and the other ranks' distance below it, round the end.
+static int drawn(size_t index, int which, int size) {
+    return (int)(mixed(index, which) % size);
 }
-static struct wide least(struct wide x, struct wide y) {
-    return x.a < y.a ? x : y;
+static int below(size_t index, int rank, int size) {
+    int distance = drawn(index, 0, size) - rank;
+    return distance < 0 ? distance + size : distance;
 }
-static struct wide both(struct wide x, struct wide y) {
-    return (struct wide){x.a && y.a, 0};
+static int nearest(size_t index, int ranks, int size) {
+    int rank = drawn(index, 0, size);
+    return rank < ranks ? rank : ranks - 1;
 }
-static struct wide either(struct wide x, struct wide y) {
-    return (struct wide){x.a || y.a, 0};
+static int64_t base(size_t index) {
+    return mixed(index, 1) % 1000003 - 500000;
 }
-static struct wide one_of_two(struct wide x, struct wide y) {
-    return (struct wide){!x.a != !y.a, 0};
+static struct wide low(size_t index, int rank, int size) {
+    return (struct wide){base(index) - below(index, rank, size), 0};
 }
-static struct wide bits_both(struct wide x, struct wide y) {
-    return (struct wide){x.a & y.a, 0};
+static struct wide greatest(size_t index, int ranks, int size) {
+    return low(index, nearest(index, ranks, size), size);
 }
-static struct wide bits_either(struct wide x, struct wide y) {
-    return (struct wide){x.a | y.a, 0};
+static struct wide high(size_t index, int rank, int size) {
+    return (struct wide){base(index) + below(index, rank, size), 0};
 }
-static struct wide bits_one(struct wide x, struct wide y) {
-    return (struct wide){x.a ^ y.a, 0};
+static struct wide least(size_t index, int ranks, int size) {
+    return high(index, nearest(index, ranks, size), size);
 }
-static struct wide greatest_place(struct wide x, struct wide y) {
-    return x.a > y.a || (x.a == y.a && x.b < y.b) ? x : y;
+
+// In uneven elements two ranks have each value: the tie is won by the lower one.
+static int step(size_t index, int rank, int size) {
+    return below(index, rank, size) / (index % 2 ? 2 : 1);
 }
-static struct wide least_place(struct wide x, struct wide y) {
-    return x.a < y.a || (x.a == y.a && x.b < y.b) ? x : y;
+static struct wide low_place(size_t index, int rank, int size) {
+    return (struct wide){base(index) - step(index, rank, size), rank + (int)(index % 7)};
 }
-// First x, then y: the order matters, the brackets do not.
-static struct wide composed(struct wide x, struct wide y) {
-    uint32_t a = (uint32_t)y.a * (uint32_t)x.a;
-    uint32_t b = (uint32_t)y.a * (uint32_t)x.b + (uint32_t)y.b;
-    return (struct wide){a, b};
+static struct wide high_place(size_t index, int rank, int size) {
+    return (struct wide){base(index) + step(index, rank, size), rank + (int)(index % 7)};
+}
+static int winner(size_t index, int ranks, int size) {
+    int rank = nearest(index, ranks, size);
+    bool tie = rank > 0 && step(index, rank, size) == step(index, rank - 1, size);
+    return tie ? rank - 1 : rank;
+}
+static struct wide greatest_place(size_t index, int ranks, int size) {
+    return low_place(index, winner(index, ranks, size), size);
+}
+static struct wide least_place(size_t index, int ranks, int size) {
+    return high_place(index, winner(index, ranks, size), size);
+}
+
+// One rank at most differs from the others, in uneven elements by being true.
+static struct wide truth(size_t index, int rank, int size) {
+    bool other = drawn(index, 0, size + 1) == rank;
+    return (struct wide){index % 2 ? other : !other, 0};
+}
+static struct wide both(size_t index, int ranks, int size) {
+    int other = drawn(index, 0, size + 1);
+    return (struct wide){index % 2 ? ranks == 1 && other == 0 : other >= ranks, 0};
+}
+static struct wide either(size_t index, int ranks, int size) {
+    int other = drawn(index, 0, size + 1);
+    return (struct wide){index % 2 ? other < ranks : ranks > 1 || other > 0, 0};
+}
+
+// Some bits of all ranks, and more of two ranks.
+static struct wide many(size_t index, int rank, int size) {
+    int64_t bits = mixed(index, 2) & mixed(index, 3);
+    for (int which = 0; which < 2; which++)
+        bits |= drawn(index, which, size) == rank ? mixed(index, 4 + which) : 0;
+    return (struct wide){bits, 0};
+}
+static struct wide bits_either(size_t index, int ranks, int size) {
+    int64_t bits = mixed(index, 2) & mixed(index, 3);
+    for (int which = 0; which < 2; which++)
+        bits |= drawn(index, which, size) < ranks ? mixed(index, 4 + which) : 0;
+    return (struct wide){bits, 0};
+}
+static struct wide few(size_t index, int rank, int size) {
+    return (struct wide){many(index, rank, size).a ^ INT32_MAX, 0};
+}
+static struct wide bits_both(size_t index, int ranks, int size) {
+    return (struct wide){bits_either(index, ranks, size).a ^ INT32_MAX, 0};
+}
+
+// The bits of four ranks in a row cancel out.
+static struct wide bits(size_t index, int rank, int size) {
+    int64_t last = mixed(index, 0) ^ mixed(index, 1) ^ mixed(index, 2);
+    (void)size;
+    return (struct wide){rank % 4 == 3 ? last : mixed(index, rank % 4), 0};
+}
+static struct wide bits_one(size_t index, int ranks, int size) {
+    struct wide all = {0};
+    for (int rank = ranks - ranks % 4; rank < ranks; rank++)
+        all.a ^= bits(index, rank, size).a;
+    return all;
+}
+static struct wide truth_bit(size_t index, int rank, int size) {
+    return (struct wide){bits(index, rank, size).a >> 7 & 1, 0};
+}
+static struct wide one_of_two(size_t index, int ranks, int size) {
+    return (struct wide){bits_one(index, ranks, size).a >> 7 & 1, 0};
+}
+
+// The map x -> a x + b + c rank modulo 2^32. The order of the maps matters, because a is not 1.
+struct map {
+    uint32_t a, b, c;
+};
+static struct map map_of(size_t index) {
+    return (struct map){(uint32_t)mixed(index, 0) | 3, (uint32_t)mixed(index, 1),
+                        (uint32_t)mixed(index, 2) | 1};
+}
+static struct wide affine(size_t index, int rank, int size) {
+    struct map map = map_of(index);
+    (void)size;
+    return (struct wide){map.a, map.b + map.c * (uint32_t)rank};
+}
+// The maps x of `ranks` ranks in a row, and then the maps y of the next ranks.
+static struct map after(struct map x, uint32_t ranks, struct map y) {
+    return (struct map){y.a * x.a, y.a * x.b + y.b + y.c * ranks, y.a * x.c + y.c};
+}
+static struct wide composed(size_t index, int ranks, int size) {
+    struct map all = {1, 0, 0}, power = map_of(index); // of `done` and of `step` ranks
+    uint32_t done = 0, step = 1;
+    (void)size;
+    for (uint32_t left = (uint32_t)ranks; left > 0; left /= 2, step *= 2) {
+        if (left % 2) {
+            all = after(all, done, power);
+            done += step;
+        }
+        power = after(power, step, power);
+    }
+    return (struct wide){all.a, all.b};
 }
 
 // User-defined operators, as MPI calls them: *into = *from op *into.
@@ -226,26 +313,25 @@ struct operator_row {
     const char *name;
     MPI_Op op;
     enum { ALL_ELEMENTS, INTEGERS, PLACES, MAPS } elements;
-    struct wide (*give)(size_t index, int rank, int size);
-    struct wide (*fold)(struct wide lower, struct wide higher);
+    element_of *give, *all;
 };
 
 // Handles of MPI are no constant expressions in every library: the rows are made on demand.
 static struct operator_row operator_find(const char *name) {
     const struct operator_row rows[] = {
-        {"sum", MPI_SUM, ALL_ELEMENTS, small, sum},
+        {"sum", MPI_SUM, ALL_ELEMENTS, addend, sum},
         {"prod", MPI_PROD, ALL_ELEMENTS, factor, product},
-        {"max", MPI_MAX, ALL_ELEMENTS, large, greatest},
-        {"min", MPI_MIN, ALL_ELEMENTS, large, least},
+        {"max", MPI_MAX, ALL_ELEMENTS, low, greatest},
+        {"min", MPI_MIN, ALL_ELEMENTS, high, least},
         {"land", MPI_LAND, INTEGERS, truth, both},
         {"lor", MPI_LOR, INTEGERS, truth, either},
-        {"lxor", MPI_LXOR, INTEGERS, truth, one_of_two},
-        {"band", MPI_BAND, INTEGERS, bits, bits_both},
-        {"bor", MPI_BOR, INTEGERS, bits, bits_either},
+        {"lxor", MPI_LXOR, INTEGERS, truth_bit, one_of_two},
+        {"band", MPI_BAND, INTEGERS, few, bits_both},
+        {"bor", MPI_BOR, INTEGERS, many, bits_either},
         {"bxor", MPI_BXOR, INTEGERS, bits, bits_one},
-        {"minloc", MPI_MINLOC, PLACES, placed, least_place},
-        {"maxloc", MPI_MAXLOC, PLACES, placed, greatest_place},
-        {"user", MPI_OP_NULL, ALL_ELEMENTS, small, sum},
+        {"minloc", MPI_MINLOC, PLACES, high_place, least_place},
+        {"maxloc", MPI_MAXLOC, PLACES, low_place, greatest_place},
+        {"user", MPI_OP_NULL, ALL_ELEMENTS, addend, sum},
         {"compose", MPI_OP_NULL, MAPS, affine, composed},
     };
     size_t i = 0;
@@ -283,7 +369,7 @@ void reduction_open(struct reduction *reduction, const char *op, const char *ele
                                     .store = store,
                                     .bytes = elements.bytes,
                                     .give = row.give,
-                                    .fold = row.fold};
+                                    .all = row.all};
     if (row.elements == INTEGERS && !elements.whole)
         failure_set(failure, STATUS_USAGE, "--op %s needs --element int or long, not %s", op,
                     element);
@@ -335,10 +421,6 @@ void reduction_fill(const struct reduction *reduction, char *memory, size_t firs
 
 void reduction_expect(const struct reduction *reduction, char *memory, size_t first, size_t count,
                       int ranks, int size) {
-    for (size_t i = 0; i < count; i++) {
-        struct wide value = reduction->give(first + i, 0, size);
-        for (int rank = 1; rank < ranks; rank++)
-            value = reduction->fold(value, reduction->give(first + i, rank, size));
-        store(reduction, memory + i * reduction->bytes, value);
-    }
+    for (size_t i = 0; i < count; i++)
+        store(reduction, memory + i * reduction->bytes, reduction->all(first + i, ranks, size));
 }

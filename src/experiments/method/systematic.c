@@ -67,7 +67,7 @@ static void call_barrier(const struct blocks *b) {
 enum left {
     NOTHING,
     FROM_ROOT,   // block 0: message 0 of rank 0
-    ORED,        // block 0: message 0 of all ranks, ored
+    ORED,        // block 0: message 0 of rank 0, each of whose bits one rank gives
     FROM_EACH,   // block r: message 0 of rank r
     FOR_EACH_ONE // block r: the message of rank r that has this rank's number
 };
@@ -132,45 +132,32 @@ static void measure_two_calls(struct sampler *sampler, struct blocks *blocks, in
 }
 
 // Poison: nothing that any operation leaves. The root's own message is where bcast takes it.
-static void fill_blocks(const struct bench *bench, const struct buffer *out,
-                        const struct buffer *in, size_t bytes) {
+static void fill_blocks(const struct bench *bench, enum left left, const struct blocks *blocks) {
+    size_t bytes = (size_t)blocks->count, ranks = (size_t)bench->size;
     for (int r = 0; r < bench->size; r++) {
-        payload_fill(out->pool + (size_t)r * bytes, bytes, bench->rank, (unsigned)r);
-        payload_poison(in->pool + (size_t)r * bytes, bytes, r, (unsigned)bench->rank);
+        payload_fill(blocks->out + (size_t)r * bytes, bytes, left == ORED ? 0 : bench->rank,
+                     (unsigned)r);
+        payload_poison(blocks->in + (size_t)r * bytes, bytes, r, (unsigned)bench->rank);
     }
     if (bench->rank == 0)
-        payload_fill(in->pool, bytes, 0, 0);
+        payload_fill(blocks->in, bytes, 0, 0);
+    for (size_t bit = 0; left == ORED && bit < 8 * bytes; bit++)
+        if (bit % ranks != (size_t)bench->rank)
+            blocks->out[bit / 8] &= (char)~(1 << bit % 8);
 }
 
-// First byte of block 0 that is not the messages 0 of all ranks, ored; `bytes`: none. `room` is
-// for two messages.
-static size_t check_ored(const struct bench *bench, const char *in, char *room, size_t bytes) {
-    memset(room + bytes, 0, bytes);
-    for (int r = 0; r < bench->size; r++) {
-        payload_fill(room, bytes, r, 0);
-        for (size_t i = 0; i < bytes; i++)
-            room[bytes + i] |= room[i];
-    }
-    for (size_t i = 0; i < bytes; i++)
-        if (in[i] != room[bytes + i])
-            return i;
-    return bytes;
-}
-
-static void check_blocks(struct bench *bench, int kind, const struct buffer *out,
-                         const struct buffer *in, size_t bytes) {
+static void check_blocks(struct bench *bench, int kind, const struct blocks *blocks) {
     enum left left = kinds[kind].left;
+    size_t bytes = (size_t)blocks->count;
     bool each = left == FROM_EACH || left == FOR_EACH_ONE;
     size_t right = 0, wanted = 0;
     if (left == NOTHING || (kinds[kind].at_root && bench->rank != 0))
         return;
     for (int r = 0; r < (each ? bench->size : 1) && right == wanted; r++) {
-        const char *place = in->pool + (size_t)r * bytes;
+        const char *place = blocks->in + (size_t)r * bytes;
         unsigned message = left == FOR_EACH_ONE ? (unsigned)bench->rank : 0;
         wanted += bytes;
-        // `out` has room for two messages, for there are two ranks at least; it is filled anew.
-        right += left == ORED ? check_ored(bench, place, out->pool, bytes)
-                              : payload_check(place, bytes, each ? r : 0, message);
+        right += payload_check(place, bytes, each ? r : 0, message);
     }
     if (right < wanted)
         failure_set(&bench->failure, STATUS_FAILED,
@@ -200,9 +187,9 @@ static void first_calls_measure(struct bench *bench, size_t bytes) {
                                 .out = out.pool,
                                 .in = in.pool};
         for (int kind = 0; kind < KINDS && !failed(&bench->failure); kind++) {
-            fill_blocks(bench, &out, &in, bytes);
+            fill_blocks(bench, kinds[kind].left, &blocks);
             measure_two_calls(&sampler, &blocks, kind);
-            check_blocks(bench, kind, &out, &in, bytes);
+            check_blocks(bench, kind, &blocks);
             ranks_agree(bench->comm, &bench->failure, false);
         }
         if (blocks.comm != MPI_COMM_NULL)

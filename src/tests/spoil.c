@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preloaded in a test: changes the first byte that each collective operation leaves on the rank
+// COTEJO_FLIP_AT, so that this rank alone sees the error. Operations on one element are spared:
+// by these, ranks agree.
+#include <mpi.h>
+#include <stdlib.h>
+
+// A parameter with one of these names hides them. The data of a broadcast are not constant.
+static const int n = 0;
+static const void *const data = NULL;
+static void *const into = NULL;
+#define RESULT _Generic(data, void * : data, const void * : into)
+
+static struct {
+    char *result;
+    MPI_Request request;
+} started;
+
+static void spoil(char *result) {
+    const char *at = getenv("COTEJO_FLIP_AT");
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (result && at && atoi(at) == rank)
+        *result ^= 4;
+}
+
+#define CALL(...)
+#define COLLECTIVE(Name, name, parameters, on)                                                    \
+    int MPI_##Name parameters {                                                                   \
+        int status = PMPI_##Name on;                                                              \
+        spoil(n == 1 ? NULL : (char *)RESULT);                                                    \
+        return status;                                                                            \
+    }                                                                                             \
+    int MPI_I##name(OPEN parameters, MPI_Request *request) {                                      \
+        int status = PMPI_I##name(OPEN on, request);                                              \
+        started.result = (char *)RESULT;                                                          \
+        started.request = *request;                                                               \
+        return status;                                                                            \
+    }
+#define COLLECTIVE_C(...)
+#include "../preload/calls.def"
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    int ours = started.result && *request == started.request;
+    int result = PMPI_Wait(request, status);
+    if (ours) {
+        spoil(started.result);
+        started.result = NULL;
+    }
+    return result;
+}
