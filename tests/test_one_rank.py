@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A wrong result on a single rank ends every experiment with one line, and never hangs it."""
 
+import re
+
 import pytest
 
-from reframe_tests.harness.model import experiment_table
+from reframe_tests.harness.model import experiment_table, families
 from tests.launching import BRIEF, interposer, launch, launch_once, rows_of, said
 
 ROWS = experiment_table.load()
@@ -26,6 +28,9 @@ SPOILED = [
       for row in ROWS if row.payload),
     *((name, [*words, "--sizes", "1000", *BRIEF], 1000, ranks) for name, words, ranks in MORE),
 ]
+#: The collectives that have a result.
+COLLECTIVES = re.findall(r"^COLLECTIVE\(\w+, (\w+)",
+                         (families.REPO / "src/preload/collectives.def").read_text(), re.M)
 
 
 @pytest.mark.one_mpi
@@ -64,3 +69,15 @@ def test_a_wrong_result_on_one_rank_ends_the_launch(mpi, name, words, payload, r
     assert done.returncode == 1, done.stdout + done.stderr
     assert len(said(done)) == 1
     assert "wrong" in said(done)[0]
+
+
+@pytest.mark.parametrize("operation", [
+    pytest.param(f"{i}{name}", marks=[pytest.mark.one_mpi] if i else [])
+    for i in ("", "i") for name in COLLECTIVES])
+def test_a_wrong_result_of_a_collective_on_one_rank_ends_the_launch(mpi, operation):
+    rank = 0 if operation.removeprefix("i") in ("gather", "gatherv", "reduce") else 1
+    done = launch_once(mpi, "collective", "--operation", operation, "--sizes", "1000", *BRIEF,
+                       timeout=30, LD_PRELOAD=interposer(mpi, "spoil"), COTEJO_FLIP_AT=str(rank))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert len(said(done)) == 1
+    assert f"received in {operation} of 1000 B" in said(done)[0]

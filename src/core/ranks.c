@@ -13,13 +13,13 @@ enum { AGREE_TAG = 0x79, JOIN_TAG = 0x7a };
 
 static void complete(MPI_Request *request, bool quiet) {
     if (!quiet) {
-        MPI_Wait(request, MPI_STATUS_IGNORE);
+        PMPI_Wait(request, MPI_STATUS_IGNORE);
         return;
     }
     const struct timespec pause = {.tv_nsec = 2000000};
     int done = 0;
     for (;;) {
-        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (done)
             return;
         nanosleep(&pause, NULL);
@@ -32,9 +32,9 @@ static void complete(MPI_Request *request, bool quiet) {
 static void pass(MPI_Comm comm, int *first, struct tree_turn turn, bool gives, bool quiet) {
     MPI_Request request;
     if (gives)
-        MPI_Isend(first, 1, MPI_INT, turn.peer, AGREE_TAG, comm, &request);
+        PMPI_Isend(first, 1, MPI_INT, turn.peer, AGREE_TAG, comm, &request);
     else
-        MPI_Irecv(first, 1, MPI_INT, turn.peer, AGREE_TAG, comm, &request);
+        PMPI_Irecv(first, 1, MPI_INT, turn.peer, AGREE_TAG, comm, &request);
     complete(&request, quiet);
 }
 
@@ -58,7 +58,7 @@ int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet) {
     if (first == INT_MAX)
         return STATUS_OK;
     MPI_Request request;
-    MPI_Ibcast(failure, sizeof *failure, MPI_BYTE, first, comm, &request);
+    PMPI_Ibcast(failure, sizeof *failure, MPI_BYTE, first, comm, &request);
     complete(&request, quiet);
     return failure->status;
 }
@@ -66,13 +66,13 @@ int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet) {
 // Appends to `all` the text that `peer` has joined; the ranks of `peer` follow. NULL: no memory.
 static char *append(char *all, MPI_Comm comm, int peer) {
     long length, before = all ? (long)strlen(all) : 0;
-    MPI_Recv(&length, 1, MPI_LONG, peer, JOIN_TAG, comm, MPI_STATUS_IGNORE);
+    PMPI_Recv(&length, 1, MPI_LONG, peer, JOIN_TAG, comm, MPI_STATUS_IGNORE);
     char *both = all && length > 0 ? realloc(all, (size_t)(before + 1 + length)) : NULL;
     char *place = both ? both + before + 1 : malloc((size_t)(length > 0 ? length : 1));
     if (!place && length > 0)
         MPI_Abort(comm, STATUS_FAILED); // the sender waits for its message to be taken
     if (length > 0)
-        MPI_Recv(place, (int)length, MPI_CHAR, peer, JOIN_TAG, comm, MPI_STATUS_IGNORE);
+        PMPI_Recv(place, (int)length, MPI_CHAR, peer, JOIN_TAG, comm, MPI_STATUS_IGNORE);
     if (both) {
         both[before] = ',';
         return both;
@@ -86,9 +86,9 @@ static char *append(char *all, MPI_Comm comm, int peer) {
 static void hand_up(char *all, MPI_Comm comm, int peer) {
     size_t bytes = all ? strlen(all) + 1 : 0;
     long length = bytes <= INT_MAX ? (long)bytes : 0;
-    MPI_Send(&length, 1, MPI_LONG, peer, JOIN_TAG, comm);
+    PMPI_Send(&length, 1, MPI_LONG, peer, JOIN_TAG, comm);
     if (length > 0)
-        MPI_Send(all, (int)length, MPI_CHAR, peer, JOIN_TAG, comm);
+        PMPI_Send(all, (int)length, MPI_CHAR, peer, JOIN_TAG, comm);
     free(all);
 }
 
