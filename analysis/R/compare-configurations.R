@@ -38,7 +38,8 @@
 #'   compared; `"list"`: leave it out ([refused_pairs()] lists it).
 #' @param allowing columns that are known to differ within a pair ([comparable()]).
 #' @param also further columns that form strata, as the columns of a configuration do.
-#' @param forecast whether to find out what would settle a comparison.
+#' @param forecast whether to find out what would settle a comparison; a list states for which
+#'   comparisons, and what settles them.
 #' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`; `n_a`, `n_b`
 #'   (launches, of common blocks); `left_out` (launches of other blocks); `median_a_s`,
 #'   `median_b_s`, `ratio`, `low`, `high`; `confidence` (the level of the interval); `error`

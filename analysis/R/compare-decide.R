@@ -26,6 +26,9 @@ settles <- function(tests, level, most) {
   abs(tests$effect) > reach | abs(tests$effect) + reach <= log1p(most)
 }
 
+# Comparisons with a forecast: `open`, a function of the rows; `settled`, as [settles()].
+FORECAST <- list(open = function(rows) rows$verdict == "not settled", settled = settles)
+
 #' Draw further blocks of a study from its existing blocks.
 #'
 #' The existing blocks are a sample themselves. So each continuation first draws a population from
@@ -46,9 +49,10 @@ continued <- function(n, add) {
 #' @param open numbers of the sizes that are not settled.
 #' @param level level at which each of these sizes is judged (`1 - confidence`).
 #' @param most bound within which a comparison without a direction is settled.
+#' @param settled function of tests, `level` and `most` as [settles()].
 #' @return number of units to add, at least 1; `Inf` beyond `MOST_LAUNCHES`.
 #' @noRd
-units_to_settle <- function(n, test, open, level, most) {
+units_to_settle <- function(n, test, open, level, most, settled = settles) {
   more <- rep(Inf, length(open))
   before <- list(add = 0, share = rep(0, length(open)))
   add <- max(1L, n %/% 4L)
@@ -56,7 +60,7 @@ units_to_settle <- function(n, test, open, level, most) {
   while (any(left) && before$add < MOST_LAUNCHES) {
     add <- min(add, MOST_LAUNCHES)
     tests <- lapply(test(add), function(column) matrix(column, ncol = CONTINUATIONS)[open, ])
-    share <- rowMeans(matrix(settles(tests, level, most), length(open)))
+    share <- rowMeans(matrix(settled(tests, level, most), length(open)))
     reached <- left & share >= LIKELY
     # Interpolate between the two tried numbers.
     part <- (LIKELY - before$share) / (share - before$share)
@@ -76,9 +80,10 @@ units_to_settle <- function(n, test, open, level, most) {
 #'
 #' @param one what [describe_pair()] returned.
 #' @param rows rows of the comparison for this pair that are not settled.
+#' @param settled as for [units_to_settle()].
 #' @return list: `launches`, `sessions`, each a number a row.
 #' @noRd
-forecast_pair <- function(one, rows, most) {
+forecast_pair <- function(one, rows, most, settled) {
   # The sizes that are tested, selected as in `curves_of()`.
   tested <- function(x, n) x[, n >= LEAST_BLOCKS, drop = FALSE]
   n <- pmin(one$rows$n_a, one$rows$n_b)
@@ -88,13 +93,13 @@ forecast_pair <- function(one, rows, most) {
   if (one$method == OVER_SESSIONS) {
     sides <- one$means
     return(list(launches = none, sessions = units_to_settle(
-      min(vapply(sides, nrow, 0L)), continue_sides(sides), open, level, most
+      min(vapply(sides, nrow, 0L)), continue_sides(sides), open, level, most, settled
     )))
   }
   if (!one$paired) {
     return(list(launches = units_to_settle(
       min(vapply(one$both, nrow, 0L)), continue_sides(lapply(one$both, tested, n)), open, level,
-      most
+      most, settled
     ), sessions = none))
   }
   d <- tested(one$both$a - one$both$b, n)
@@ -103,17 +108,17 @@ forecast_pair <- function(one, rows, most) {
   between <- pmin(fcoalesce(log1p(rows$session_spread)^2, 0), rows$error^2 * rows$n_a)
   left <- sqrt(between / length(blocks))
   lacking <- length(blocks) > 1L &
-    !settles(list(effect = log(rows$ratio), error = left, df = rows$df), level, most)
+    !settled(list(effect = log(rows$ratio), error = left, df = rows$df), level, most)
   launches <- none
   sessions <- none
   if (any(!lacking)) {
     launches[!lacking] <- units_to_settle(
-      nrow(d), continue_blocks(d), open[!lacking], level[!lacking], most
+      nrow(d), continue_blocks(d), open[!lacking], level[!lacking], most, settled
     )
   }
   if (any(lacking)) {
     sessions[lacking] <- units_to_settle(
-      length(blocks), continue_blocks(d, blocks), open[lacking], level[lacking], most
+      length(blocks), continue_blocks(d, blocks), open[lacking], level[lacking], most, settled
     )
   }
   list(launches = launches, sessions = sessions)
@@ -153,13 +158,13 @@ side_by_side <- function(x, drawn) {
 #' @param sides function of a row's `pair`: its two configurations.
 #' @param rows rows that are not settled, with the number of their `pair`.
 #' @noRd
-more_to_decide <- function(sides, rows, most) {
+more_to_decide <- function(sides, rows, most, settled) {
   at <- split(seq_len(nrow(rows)), rows$pair)
   found <- over_cores(at, function(part) {
     lapply(part, function(here) {
       two <- sides(rows$pair[[here[[1L]]]])
       one <- add_rows(list(describe_pair(two[[1L]], two[[2L]])))[[1L]]
-      with_seed(1L, forecast_pair(one, rows[here], most))
+      with_seed(1L, forecast_pair(one, rows[here], most, settled))
     })
   }, 10L * length(at))
   found <- unlist(found, recursive = FALSE)

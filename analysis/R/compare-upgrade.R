@@ -14,8 +14,8 @@
 #'   launches before and after); `ratio` (time after / time before) and `bytes` of the size with
 #'   the largest upper limit; `low` and `worst` (its limits, one-sided); `status` (`slower`: at
 #'   some size the interval lies above `delta`; `not slower`: every upper limit is at most `delta`;
-#'   else `not settled`); `more` (launches to add both before and after that would likely settle
-#'   it; `NA`: sessions are needed).
+#'   else `not settled`); `more`, `more_sessions` (launches or sessions to add both before and
+#'   after that would likely settle it; both `NA`: the sessions differ).
 #' @references Berger 1982, Technometrics 24 (intersection-union tests).
 #' @export
 judge_upgrade <- function(found, delta = 0.03) {
@@ -29,24 +29,30 @@ judge_upgrade <- function(found, delta = 0.03) {
   slower <- !by_day & rows$verdict == "slower" & rows$relevance == "relevant"
   rows[, slower := slower]
   rows[, open := worst - 1 > delta & !slower]
-  # If the sessions differ, more launches of the same sessions settle nothing.
-  rows[, more := fifelse(by_day, NA_real_, fifelse(
-    open, launches_to_exclude(ratio, error, pmin(n_a, n_b), delta), 0
-  ))]
   rows[, n := pmin(n_a, n_b)]
   question <- setdiff(strata_in(found), "bytes")
   out <- rows[order(-worst), list(
     n = min(n), bytes = bytes[[1L]], ratio = ratio[[1L]], low = low[[1L]], worst = worst[[1L]],
     status = if (any(slower)) "slower" else if (any(open)) "not settled" else "not slower",
-    more = max(more[open], 0)
+    # If the sessions differ, more launches of the same sessions settle nothing.
+    more = if (anyNA(more_launches[open])) NA_real_ else max(0, more_launches[open]),
+    more_sessions = if (anyNA(more_sessions[open])) NA_real_ else max(0, more_sessions[open])
   ), by = question]
   out[order(match(status, c("slower", "not settled", "not slower")), -worst)]
 }
 
-#' Launches to add both before and after until a slowdown above `delta` is likely excluded or
-#' shown.
+#' The forecast of launches or sessions until a slowdown above `delta` is likely excluded or shown.
 #' @noRd
-launches_to_exclude <- function(ratio, error, n, delta, power = 0.8) {
-  wanted <- abs(log1p(delta) - log(ratio)) / (stats::qnorm(0.95) + stats::qnorm(power))
-  pmax(1, ceiling(n * ((error / wanted)^2 - 1)))
+forecast_upgrade <- function(delta) {
+  most <- log1p(delta)
+  list(
+    open = function(rows) {
+      rows$verdict %in% c("not settled", "within", "slower") & !rows$relevance %in% "relevant" &
+        log(rows$ratio) + stats::qt(0.95, rows$df) * rows$error > most
+    },
+    settled = function(tests, level, ...) {
+      tests$effect + stats::qt(0.95, tests$df) * tests$error <= most |
+        tests$effect - stats::qt(1 - level / 2, tests$df) * tests$error >= most
+    }
+  )
 }

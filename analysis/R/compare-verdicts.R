@@ -50,10 +50,11 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
     "the sessions differ: measure both in the same blocks, or in %d sessions each", MIN_SESSIONS
   )]
   rows[, c("more_launches", "more_sessions") := list(NA_real_, NA_real_)]
-  if (forecast) {
-    rows[verdict == "not settled", c("more_launches", "more_sessions") := more_to_decide(
+  if (isTRUE(forecast)) forecast <- FORECAST
+  if (is.list(forecast)) {
+    rows[which(forecast$open(rows)), c("more_launches", "more_sessions") := more_to_decide(
       function(pair) pairs$sides[unlist(pairs$pairs[pair, c("left", "right")])], .SD,
-      most_within(delta)
+      most_within(delta), forecast$settled
     )]
   }
   rows[verdict == "not tested", more_launches := pmax(1, LEAST_BLOCKS - pmin(n_a, n_b))]

@@ -31,7 +31,8 @@ compare_folders <- function(before, after, changed = character(), delta = 0.03) 
 
 compare_changed <- function(both, changed, delta) {
   compare_configurations(both,
-    by = "when", delta = delta, refused = "list", allowing = unlist(CHANGES[changed])
+    by = "when", delta = delta, refused = "list", allowing = unlist(CHANGES[changed]),
+    forecast = forecast_upgrade(delta)
   )
 }
 
@@ -59,7 +60,7 @@ both_folders <- function(before, after, changed) {
 }
 
 side_of_folder <- function(folder) {
-  whole <- summarise_launches(read_study(folder), COMPARED)
+  whole <- summarise_launches(read_study(folder), c(COMPARED, "wall_s"))
   out <- keep_rows(whole, which(choose_sessions(whole)$rows))
   if (!nrow(out)) bad_data(folder, NA, "no usable launch", "name a folder of results")
   copy(out)
@@ -124,7 +125,8 @@ UPGRADE_STATUS <- c(slower = 1L, "not settled" = 2L, "not slower" = 0L)
 #' @export
 write_comparison <- function(before, after, out_file, changed = character(), delta = 0.03) {
   folders <- list(before = before, after = after)
-  both <- both_folders(unpack_dataset(before), unpack_dataset(after), changed)
+  new <- unpack_dataset(after)
+  both <- both_folders(unpack_dataset(before), new, changed)
   found <- compare_changed(both, changed, delta)
   refused <- unique(refused_pairs(both, "when", allowing = unlist(CHANGES[changed]))$why)
   judged <- judge_upgrade(found, delta)
@@ -145,7 +147,8 @@ write_comparison <- function(before, after, out_file, changed = character(), del
   }
   # The first status of this list that any question has.
   status <- intersect(names(UPGRADE_STATUS), judged$status)[[1L]]
-  said <- say_upgrade(judged, both, delta, folders)
+  again <- again_after_upgrade(judged[status == "not settled"], both, read_sessions(new)$sessions)
+  said <- say_upgrade(judged, both, delta, folders, again)
   put_said(c(said$decision, said$versions, said$slower, said$open, said$next_command))
   put_said(paste0("not compared: ", refused, recycle0 = TRUE))
   values <- list(
@@ -163,17 +166,16 @@ write_comparison <- function(before, after, out_file, changed = character(), del
 
 #' The decision in words.
 #'
+#' @param again what [again_after_upgrade()] returned.
 #' @return list of texts: `decision`, `versions`, `slower` (a line each), `open`, `next_command`.
 #' @noRd
-say_upgrade <- function(judged, both, delta, folders) {
+say_upgrade <- function(judged, both, delta, folders, again) {
   names <- unique_titles(judged)
   count <- function(status) sum(judged$status == status)
   margin <- say_margin(delta)
   worst <- judged[which.max(worst)]
   slower <- judged$status == "slower"
   open <- judged$status == "not settled"
-  by_session <- anyNA(judged$more[open])
-  most <- max(judged$more[open], 0, na.rm = TRUE)
   list(
     decision = c(
       sprintf(
@@ -199,20 +201,67 @@ say_upgrade <- function(judged, both, delta, folders) {
         if (sum(open) > 3L) sprintf(" and %d more", sum(open) - 3L) else ""
       )
     },
-    next_command = if (by_session) {
-      sprintf(
-        "The sessions differ. Measure %d sessions before and %d after: make study RESULTS=%s",
-        MIN_SESSIONS, MIN_SESSIONS, folders$after
-      )
-    } else if (any(open)) {
-      sprintf(
-        "To settle the rest, add about %s before and after: make study RESULTS=%s LAUNCHES=%.0f",
-        count_of(min(most, MOST_LAUNCHES), "launch", "launches"), folders$after,
-        min(most, MOST_LAUNCHES) + max(judged$n[open])
-      )
-    }
+    next_command = if (any(open)) say_next(judged[open], folders, again)
   )
 }
+
+#' The command that settles the open questions of an upgrade, in words.
+#'
+#' @param open questions that are not settled.
+#' @noRd
+say_next <- function(open, folders, again) {
+  differ <- is.na(open$more) & is.na(open$more_sessions)
+  launches <- max(open$more, 0, na.rm = TRUE)
+  count <- function(n, one, many) {
+    if (n > MOST_LAUNCHES) paste("more than", MOST_LAUNCHES, many) else count_of(n, one, many)
+  }
+  said <- if (any(differ)) {
+    sprintf("The sessions differ. Measure %d sessions before and %1$d after", MIN_SESSIONS)
+  } else if (anyNA(open$more)) {
+    sprintf(
+      "To settle the rest, add about %s before and after",
+      count(max(open$more_sessions, na.rm = TRUE), "session", "sessions")
+    )
+  } else {
+    sprintf(
+      "To settle the rest, add about %s before and after", count(launches, "launch", "launches")
+    )
+  }
+  # A study of few launches is not tested alone, and sessions have the usual number.
+  blocks <- if (!anyNA(open$more)) max(LEAST_BLOCKS, min(launches, MOST_LAUNCHES))
+  minutes <- again$block_s * (if (length(blocks)) blocks else again$blocks) / 60
+  sprintf(
+    "%s: make study RESULTS=%s%s%s%s; likewise RESULTS=%s with the old version", said,
+    folders$after, again$options, if (length(blocks)) sprintf(" LAUNCHES=%.0f", blocks) else "",
+    if (is.finite(minutes)) sprintf(" (%s each)", say_minutes(minutes)) else "", folders$before
+  )
+}
+
+#' How open questions of an upgrade are measured again.
+#'
+#' @param open questions that are not settled.
+#' @param sessions sessions after the upgrade.
+#' @return list: `options` of `make study`; `blocks` of the last session; `block_s`, the duration
+#'   of a block.
+#' @noRd
+again_after_upgrade <- function(open, both, sessions) {
+  cells <- unique(open[, c("test", "mpi", "transport", "placement"), with = FALSE])
+  own <- both[cells, on = names(cells), nomatch = NULL]
+  each <- unique(own, by = "key")[, list(wall_s = mean(wall_s)), by = list(cell = cell_of(id))]
+  has <- vapply(sessions$cells, function(all) any(each$cell %in% all), NA)
+  last <- utils::tail(sessions[has], 1L)
+  names <- do.call(paste, c(cells, sep = "\\."))
+  list(
+    options = paste0(
+      if (nrow(last)) sprintf(" TAG=%s", last$tag),
+      if (length(names) <= MOST_NAMED) sprintf(" CELLS='^(%s)'", paste(names, collapse = "|"))
+    ),
+    blocks = if (nrow(last)) last$blocks else NA_integer_, block_s = sum(each$wall_s + OVERHEAD_S)
+  )
+}
+
+# Maximum number of questions that a command names; with more, it measures everything again.
+MOST_NAMED <- 6L
 
 #' Versions before and after the upgrade, for everything that differs.
 #' @noRd

@@ -86,15 +86,25 @@ test_that("an upgrade is judged by the worst slowdown that its launches allow", 
   # One session before and one after cannot separate the upgrade from the day.
   days <- decision(version(1, "1.0"), version(1.3, "2.0"), changed = "mpi")
   expect_identical(attr(days, "status"), 2L)
-  expect_match(days, "Measure 3 sessions before and 3 after: make study", all = FALSE)
+  expect_match(days, paste0(
+    "Measure 3 sessions before and 3 after: make study RESULTS=.* ",
+    "CELLS='\\^\\(pingpong_quick\\\\[.]mpich\\\\[.]shm\\\\[.]near\\|"
+  ), all = FALSE)
 })
 
 test_that("without enough launches the status is 2, and the launches are said that would do", {
-  open <- decision(
-    version(1, "1.0", noise = 0.2), version(1.02, "2.0", noise = 0.2), changed = "mpi"
-  )
+  new <- version(1.02, "2.0", noise = 0.2)
+  cells <- sprintf("pingpong_quick.%s.shm.near", names(MPIS))
+  write_json(list(
+    tag = "quick", blocks = 6L, seed = 42L, cells = as.list(cells), begun = "", finished = "",
+    reframe_s = 1
+  ), file.path(new, "local", "20261102T070000Z", "session.json"))
+  open <- decision(version(1, "1.0", noise = 0.2), new, changed = "mpi")
   expect_identical(attr(open, "status"), 2L)
-  expect_match(open, "about [0-9]+ launches before and after: make study RESULTS=", all = FALSE)
+  expect_match(open, paste0(
+    "about [0-9]+ launches before and after: make study RESULTS=[^ ]* TAG=quick ",
+    "CELLS='[^ ]+' LAUNCHES=[0-9]+ \\([0-9]+ minutes? each\\); likewise RESULTS="
+  ), all = FALSE)
   expect_error(
     decision(version(1, "1.0", blocks = 3L), version(1.01, "2.0", blocks = 3L), changed = "mpi"),
     "no configuration has 4 launches before and after", class = "cotejo_not_comparable"
@@ -115,11 +125,19 @@ test_that("page, table and JUnit file of a decision agree", {
 
 test_that("the launches that are said to be needed suffice about as often as said", {
   set.seed(1L)
-  error <- 0.02
-  more <- launches_to_exclude(1, error, 10, 0.03)
-  spread <- error * sqrt(10)
-  new <- replicate(2000L, mean(stats::rnorm(10 + more, 0, spread)))
-  excluded <- mean(new + stats::qnorm(0.95) * spread / sqrt(10 + more) <= log(1.03))
-  expect_gt(excluded, 0.75)
-  expect_lt(excluded, 0.88)
+  settled <- forecast_upgrade(0.03)$settled
+  # Two versions without a difference, and with launches that spread by 4 %.
+  done <- replicate(150L, {
+    sides <- replicate(2L, matrix(stats::rnorm(120L, 0, 0.04)), simplify = FALSE)
+    first <- lapply(sides, \(side) side[1:8, , drop = FALSE])
+    if (settled(test_independent(first[[1L]], first[[2L]]), 0.05)) {
+      return(NA)
+    }
+    more <- units_to_settle(8L, continue_sides(first), 1L, 0.05, 0.1, settled)
+    n <- min(8 + more, 120)
+    all <- lapply(sides, \(side) side[seq_len(n), , drop = FALSE])
+    settled(test_independent(all[[1L]], all[[2L]]), 0.05)
+  })
+  expect_gt(mean(done, na.rm = TRUE), 0.7)
+  expect_lt(mean(done, na.rm = TRUE), 0.95)
 })
