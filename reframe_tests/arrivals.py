@@ -14,6 +14,7 @@ class Arrivals(Varied, EveryRankCount, Experiment):
     """Ranks begin at offsets from the common start."""
 
     experiment = "collective"
+    messages_counted = True
 
     #: Arrival pattern of the ranks.
     #:

@@ -2,6 +2,8 @@
 """Algorithms of collectives: listed by the library, set with all layers closed, proved to run."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
@@ -78,6 +80,10 @@ def test_no_messages_are_no_evidence():
     assert messages.verdict(call, 2, "ucx")["verdict"] == messages.NO_EVIDENCE
 
 
+def has(mpi):
+    return pytest.mark.skipif(mpi not in INSTALLED, reason=f"{mpi} is not in the stack")
+
+
 @pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
 @pytest.mark.parametrize("mpi", INSTALLED)
 def test_the_library_lists_its_own_algorithms(mpi):
@@ -90,6 +96,21 @@ def test_the_library_lists_its_own_algorithms(mpi):
     with pytest.raises(algorithm_settings.UnknownAlgorithmError, match="no algorithm 'nonsense'"):
         algorithm_settings.environment(
             FAMILIES[mpi], str(STACK), "algorithm_allreduce", "nonsense")
+
+
+@pytest.mark.parametrize(("mpi", "layer"), [
+    pytest.param("openmpi", ("coll_han_use_allreduce_algorithm",
+                             "default, intra, simple, reproducible"), marks=has("openmpi")),
+    pytest.param("mpich", ("MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM",
+                           "mpir, release_gather, auto"), marks=has("mpich")),
+    pytest.param("intel-mpi", ("I_MPI_ADJUST_ALLREDUCE_COMPOSITION", ""),
+                 marks=has("intel-mpi"))])
+def test_the_layers_that_decide_before_an_algorithm_are_listed(mpi, layer):
+    found = algorithm_settings.offered(mpi, str(STACK))["allreduce"]
+    assert layer in found.layers
+    assert layer[0] not in dict(found.parameters)
+    if mpi == "mpich":
+        assert "2 NM only" in dict(found.layers)["MPIR_CVAR_ALLREDUCE_COMPOSITION"]
 
 
 def test_a_library_that_lists_nothing_is_said_in_one_line(tmp_path):
@@ -117,10 +138,6 @@ def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
     found = messages.of(counted, algorithm_settings.offered(mpi, str(STACK)),
                         {operation: [(0, requested)]} if requested else {})
     return {one["bytes"]: one for one in found if one["operation"] == operation}, output
-
-
-def has(mpi):
-    return pytest.mark.skipif(mpi not in INSTALLED, reason=f"{mpi} is not in the stack")
 
 
 @pytest.mark.parametrize(("mpi", "name"), [
@@ -159,6 +176,20 @@ def test_trap_3_shared_memory_of_mpich_gives_no_evidence(tmp_path):
 
 
 @has("mpich")
+def test_mpich_changes_its_algorithm_before_the_first_timed_call(tmp_path):
+    """Its shared memory has another algorithm after so many calls on a communicator."""
+    family, stack = FAMILIES["mpich"], str(STACK)
+    listed = subprocess.run([str(family.prefix(STACK) / "bin/cotejo-controls")], check=True,
+                            env=family.process_environment(stack, os.environ),
+                            stdout=subprocess.PIPE)
+    assert b"is more than this threshold" in listed.stdout  # MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD
+    twin("mpich", tmp_path, "shm", "8", ranks=2)
+    counted = json.loads((tmp_path / "messages.json").read_text())
+    assert sum(call["calls"] for call in counted["calls"] if call["operation"] in (
+        "bcast", "reduce", "allreduce", "barrier")) > 5 + 1  # with the timed call
+
+
+@has("mpich")
 def test_operations_with_counts_of_each_rank_have_their_size_and_forms(tmp_path):
     selected = FAMILIES["mpich"].transports["tcp"].variables(FAMILIES["mpich"].prefix(STACK))
     launch_once(FAMILIES["mpich"], "collective", "--operation",
@@ -182,7 +213,16 @@ def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path)
                        "--start", "mpi-barrier", "--sync", "none", ranks=3, folder=tmp_path,
                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
     assert done.returncode == 0, done.stderr
-    assert "allgather_as_gather_bcast" in done.stdout
+    measured = {line.split()[0] for line in done.stdout.splitlines() if "_as_" in line}
+    assert measured >= {  # the guidelines of ReproMPI (Hunold and Carpen-Amarie 2018)
+        "allgather_as_gather_bcast", "allgather_as_allreduce", "allgather_as_alltoall",
+        "allreduce_as_reduce_bcast", "allreduce_as_reduce_scatter_allgather",
+        "allreduce_as_reduce_scatter_block_allgather", "bcast_as_allgatherv",
+        "bcast_as_scatter_allgather", "gather_as_allgather", "gather_as_reduce",
+        "reduce_as_allreduce", "reduce_as_reduce_scatter_gather",
+        "reduce_as_reduce_scatter_block_gather", "reduce_scatter_as_allreduce",
+        "reduce_scatter_as_reduce_and_scatterv", "reduce_scatter_block_as_reduce_scatter",
+        "scan_as_exscan_reduce_local", "scatter_as_bcast"}
 
 
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):

@@ -22,6 +22,15 @@ def test_sound_launch_is_ok(left_by_launch):
     assert (record["status"], record["reason"], record["wall_s"]) == ("ok", "", 1.5)
 
 
+def test_the_file_from_which_a_library_chooses_algorithms_is_recorded(left_by_launch):
+    said = ('[0] MPI startup(): Load tuning file: "/opt/etc/tuning_generic_shm.dat"\n'
+            "I_MPI_FABRICS=shm\n")
+    asked = {**ASKED, "mpi": "intel-mpi"}
+    for mpi, file in (("intel-mpi", "/opt/etc/tuning_generic_shm.dat"), ("mpich", "")):
+        record = launches.describe(left_by_launch(), asked, families.load()[mpi], said)
+        assert record["reported"]["decisions"] == file
+
+
 @pytest.mark.parametrize(("observed", "words"), [
     ({"size": 1}, "MPI_COMM_WORLD had 1"),
     ({"mpi": {"library": "Open MPI v5.0.11, package"}}, "MPICH was requested"),

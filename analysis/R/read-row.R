@@ -59,7 +59,8 @@ flatten_description <- function(launch, file) {
   )
   reported <- list(
     reported_transport = scalar(launch$reported$transport),
-    reported_evidence = scalar(launch$reported$evidence)
+    reported_evidence = scalar(launch$reported$evidence),
+    reported_decisions = scalar(launch$reported$decisions)
   )
   observed <- list(
     program = scalar(seen$program), version = scalar(seen$version),

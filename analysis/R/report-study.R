@@ -71,12 +71,15 @@ page_files <- function(written) {
 }
 
 #' The launch of each configuration: one of its command lines, and the library's own report of its
-#' transport.
+#' transport and of the file from which it chose algorithms.
 #' @noRd
 launching_table <- function(used) {
   first <- unique(used[order(started)], by = c("test", "mpi", "transport", "placement"))
   shown <- first[order(test, mpi, transport), list(
-    test, title_of(mpi), title_of(transport), placement, reported_evidence, command
+    test, title_of(mpi), title_of(transport), placement,
+    sub("; algorithms by (NA)?$", "", paste(
+      reported_evidence, basename(as.character(reported_decisions)), sep = "; algorithms by "
+    )), command
   )]
   setnames(shown, c("Test", "MPI", "Transport", "Placement", "The library said", "Command"))
   shown[]

@@ -87,3 +87,15 @@ test_that("tables that do not belong together are refused", {
     within(s, measurements <- data.table::copy(measurements)[1L, value := NA])
   }, "no value or no unit")
 })
+
+test_that("the launching table names the file from which a library chose algorithms", {
+  used <- data.table::data.table(
+    test = "t", mpi = c("intel-mpi", "mpich"), transport = "shm", placement = "far",
+    started = c("1", "2"), reported_evidence = c("I_MPI_FABRICS=shm", "UCX"), command = "mpirun",
+    reported_decisions = c("/opt/etc/tuning_generic_shm.dat", NA)
+  )
+  expect_identical(
+    launching_table(used)[["The library said"]],
+    c("I_MPI_FABRICS=shm; algorithms by tuning_generic_shm.dat", "UCX")
+  )
+})

@@ -16,10 +16,10 @@ def rows(choices):
                    message_forms.form_of(name) if known else "no closed form")
 
 
-def parameters(choices):
-    """Lines of the table of parameters: operation, variable, values or limits."""
+def further(choices, kind):
+    """Lines of the tables of `parameters` and `layers`: operation, variable, values or limits."""
     for operation, choice in choices.items():
-        for variable, limits in choice.parameters:
+        for variable, limits in getattr(choice, kind):
             yield operation, variable, limits or "not listed by the library"
 
 
@@ -52,6 +52,8 @@ def main():
         sys.exit(f"algorithms: {words.mpi} offers no choice"
                  + (f" for {words.operation}" if words.operation else ""))
     show(table)
-    if further := list(parameters(found)):
-        print("\nParameters of these algorithms:")
-        show([("operation", "variable", "values"), *further])
+    for kind, title in (("parameters", "Parameters of these algorithms:"),
+                        ("layers", "Layers that decide before these algorithms:")):
+        if lines := list(further(found, kind)):
+            print(f"\n{title}")
+            show([("operation", "variable", "values"), *lines])

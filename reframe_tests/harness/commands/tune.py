@@ -398,7 +398,7 @@ def main():
     parser.add_argument("--cells", default="", metavar="REGEX", help="only these configurations")
     parser.add_argument("--launches", type=shared.count, help="blocks of the confirming session")
     parser.add_argument("--budget", type=until.seconds, default=1800, metavar="TIME",
-                        help="time of the search (30m)")
+                        help="time of the search, without the sessions that confirm (30m)")
     parser.add_argument("--check", default="", metavar="FILE",
                         help="compare the default with this settings file, without a search")
     args = parser.parse_args()

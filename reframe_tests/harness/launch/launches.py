@@ -63,8 +63,8 @@ class LockedError(RuntimeError):
 
 
 def evidence(output, pattern):
-    """The line of the library's own output that proves the transport, or ''."""
-    found = re.search(pattern, output)
+    """What a pattern finds in the library's own output, or ''; '' as pattern finds nothing."""
+    found = re.search(pattern or "(?!)", output)
     return found[0].strip() if found else ""
 
 
@@ -280,7 +280,8 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
     record["machine"]["hosts"] = sorted({rank["host"] for rank in record["observed"]["ranks"]})
     record["reported"] = {
         "transport": asked["transport"],
-        "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
+        "evidence": evidence(output, family.transports[asked["transport"]].evidence),
+        "decisions": evidence(output, family.decisions)}
     record["reported"]["refused"] = family.refusal(output)
     record["effects"] = effects.of(level, family, record["reported"]["refused"],
                                    record["observed"])

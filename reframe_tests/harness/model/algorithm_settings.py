@@ -5,6 +5,7 @@ The names come from the library itself: from control variables of MPI_T, or from
 study sets them as `algorithm_OPERATION=NAME`, which is no variable of the environment.
 """
 
+import collections
 import functools
 import json
 import os
@@ -16,6 +17,8 @@ from . import factors, families, tuning_files
 
 #: Stands for the operation where a settings file sets several of them (`model.tuning_files`).
 FILE = "file"
+#: Characters of a description that stand for values which it does not list.
+MOST_SHOWN = 200
 
 
 class UnknownAlgorithmError(ValueError):
@@ -31,6 +34,8 @@ class Choice:
     names: tuple
     #: Variables that are parameters of its algorithms, each with the limits that are known.
     parameters: tuple = ()
+    #: Variables of layers that decide before it, each with its values or its description.
+    layers: tuple = ()
 
 
 def is_algorithm(name):
@@ -83,10 +88,35 @@ def _parameters(declared, setting, variables):
     return tuple(found)
 
 
+def _layers(declared, variables):
+    """Operation -> (variable, values or description) of the layers before its algorithms."""
+    found = collections.defaultdict(tuple)
+    for name, (description, values) in sorted(variables.items()):
+        fits = next((m for one in declared.layers if (m := re.fullmatch(one, name))), None)
+        if fits:
+            known = (values or [m["value"] for m in re.finditer(
+                declared.values or "(?!)(?P<value>)", description, re.M)])
+            found[fits["operation"].lower()] += ((
+                name, ", ".join(known) or " ".join(description.split())[:MOST_SHOWN]),)
+    return found
+
+
+def _in_library(family, stack):
+    """Names of layers in the file of a library that has them but lists them by no interface."""
+    declared = family.algorithms
+    path = family.prefix(stack) / declared.library
+    data = path.read_bytes() if path.is_file() else b""
+    return {found[0].decode(): ("", []) for one in declared.layers
+            for found in re.finditer(rb"(?<=\0)" + one.encode() + rb"(?=\0)", data)}
+
+
 def choices(family, variables):
     """Operation -> `Choice`, from what a library lists: name -> (description, values)."""
     declared, found = family.algorithms, {}
-    for name, (description, values) in sorted(variables.items()):
+    layers = _layers(declared, variables)
+    apart = {layer for of in layers.values() for layer, _ in of}
+    settings = {name: value for name, value in variables.items() if name not in apart}
+    for name, (description, values) in sorted(settings.items()):
         fits = next((m for one in declared.variables if (m := re.fullmatch(one, name))), None)
         if not fits:
             continue
@@ -95,7 +125,7 @@ def choices(family, variables):
         operation = fits["operation"].lower()
         if names:
             found[operation] = Choice(operation, name, names, _parameters(
-                declared, name, variables))
+                declared, name, settings), layers[operation])
     return found
 
 
@@ -114,7 +144,8 @@ def offered(family_name, stack):
     text = done.stdout.decode("utf-8", "replace")
     if done.returncode:
         raise UnknownAlgorithmError(f"{words[0]} failed: {done.stderr.decode(errors='replace')}")
-    return choices(family, _listed(text) if family.algorithms.list else _controls(text))
+    listed = _listed(text) if family.algorithms.list else _controls(text)
+    return choices(family, {**_in_library(family, stack), **listed})
 
 
 def _from_file(path):

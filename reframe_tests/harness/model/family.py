@@ -105,6 +105,10 @@ class Algorithms:
     #: `NAME` is the name of the variable that sets the algorithm, without its ending
     #: `_INTRA_ALGORITHM`.
     parameters: str = ""
+    #: Regular expressions as `variables`: what decides before an algorithm, unless `environment`
+    #: closes it. The names that no interface lists are in the file `library` of the prefix.
+    layers: tuple = ()
+    library: str = ""
     #: How a file sets algorithms by message size (`model.tuning_files`).
     tuned: dict = field(default_factory=dict)
     #: Variables of the launch whose messages are counted.
@@ -157,6 +161,8 @@ class Family:
     variables: dict = field(default_factory=dict)
     #: None: the family has no way to set algorithms.
     algorithms: Algorithms | None = None
+    #: Regular expression on the output: the file from which it chooses algorithms by itself.
+    decisions: str = ""
     #: Regular expressions on the output with which the library refuses a setting.
     refusals: list = field(default_factory=list)
     wrong: list = field(default_factory=list)

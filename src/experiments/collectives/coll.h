@@ -156,6 +156,7 @@ struct coll {
     struct side loose_out, loose_in; // the elements that are packed and unpacked
     MPI_Request request;             // of the persistent variant
     int *parts, *part_starts;        // of a mock-up: a vector in parts for all ranks, in elements
+    int *lone;                       // the same with all elements in the root's part
     size_t part_unit;                // B of an element
     struct buffer spare_buffer;
     char *spare;    // room for the blocks of all ranks

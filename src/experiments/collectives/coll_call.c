@@ -235,12 +235,14 @@ static double received(const struct coll *coll) {
 // Prepares the values that only a mock-up needs, not the operation that it replaces.
 static void mockup_open(struct coll *coll) {
     coll->part_unit = extent(coll);
-    coll->parts = calloc(2 * (size_t)coll->size, sizeof *coll->parts);
+    coll->parts = calloc(4 * (size_t)coll->size, sizeof *coll->parts);
     if (!coll->parts) {
         failure_set(coll->failure, STATUS_USAGE, "no memory for %d parts", coll->size);
         return;
     }
     coll->part_starts = coll->parts + coll->size;
+    coll->lone = coll->part_starts + coll->size;
+    coll->lone[coll->root] = (int)coll->count;
     for (int r = 0; r < coll->size; r++) {
         coll->parts[r] = (int)(coll->count / coll->size + (r < coll->count % coll->size));
         if (r > 0)

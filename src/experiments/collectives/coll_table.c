@@ -140,19 +140,27 @@ static const struct flow
 
 // Mock-ups of collective operations: the same result by other collective operations of the
 // library. A library should not be slower than its own mock-up (performance guidelines, Traeff et
-// al. 2010).
+// al. 2010; Hunold and Carpen-Amarie 2018).
 //
 // X(name, flow of the operation that it replaces)
 #define MOCKUPS(X)                                                                                \
     X(barrier_as_allreduce, synchronise)                                                          \
+    X(bcast_as_allgatherv, spread)                                                                \
     X(bcast_as_scatter_allgather, spread)                                                         \
     X(gather_as_allgather, collect)                                                               \
+    X(gather_as_reduce, collect)                                                                  \
     X(scatter_as_bcast, deal)                                                                     \
+    X(allgather_as_allreduce, share)                                                              \
+    X(allgather_as_alltoall, share)                                                               \
     X(allgather_as_gather_bcast, share)                                                           \
     X(reduce_as_allreduce, fold_to_root)                                                          \
     X(reduce_as_reduce_scatter_gather, fold_to_root)                                              \
+    X(reduce_as_reduce_scatter_block_gather, fold_to_root)                                        \
     X(allreduce_as_reduce_bcast, fold_to_all)                                                     \
     X(allreduce_as_reduce_scatter_allgather, fold_to_all)                                         \
+    X(allreduce_as_reduce_scatter_block_allgather, fold_to_all)                                   \
+    X(reduce_scatter_as_allreduce, fold_and_deal_v)                                               \
+    X(reduce_scatter_as_reduce_and_scatterv, fold_and_deal_v)                                     \
     X(reduce_scatter_block_as_reduce_scatter, fold_and_deal)                                      \
     X(reduce_scatter_block_as_reduce_and_scatter, fold_and_deal)                                  \
     X(reduce_scatter_block_as_allreduce, fold_and_deal)                                           \
@@ -179,10 +187,27 @@ static char *result(const struct coll *c) {
     return c->rank == c->root ? c->in.at : c->spare;
 }
 
+// Bytes of the block of one rank.
+static size_t block_bytes(const struct coll *c) {
+    return (size_t)c->count * c->part_unit;
+}
+
+// Returns the blocks of all ranks, with zeros in place of those of the other ranks.
+static char *alone(const struct coll *c) {
+    memset(c->spare, 0, block_bytes(c) * (size_t)c->size);
+    memcpy(c->spare + (size_t)c->rank * block_bytes(c), c->out.at, block_bytes(c));
+    return c->spare;
+}
+
 MOCKUP(barrier_as_allreduce, {
     int mine = 0;
     int all;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, c->comm);
+})
+
+MOCKUP(bcast_as_allgatherv, {
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c->in.at, c->lone, c->lone + c->size,
+                   c->type, c->comm);
 })
 
 MOCKUP(bcast_as_scatter_allgather, {
@@ -198,11 +223,25 @@ MOCKUP(gather_as_allgather, {
     MPI_Allgather(c->out.at, (int)c->count, c->type, result(c), (int)c->count, c->type, c->comm);
 })
 
+MOCKUP(gather_as_reduce, {
+    MPI_Reduce(alone(c), c->in.at, (int)block_bytes(c) * c->size, MPI_BYTE, MPI_BOR, c->root,
+               c->comm);
+})
+
 MOCKUP(scatter_as_bcast, {
     char *all = c->rank == c->root ? c->out.at : c->spare;
-    size_t bytes = (size_t)c->count * c->part_unit;
     MPI_Bcast(all, (int)c->count * c->size, c->type, c->root, c->comm);
-    memcpy(c->in.at, all + (size_t)c->rank * bytes, bytes);
+    memcpy(c->in.at, all + (size_t)c->rank * block_bytes(c), block_bytes(c));
+})
+
+MOCKUP(allgather_as_allreduce, {
+    MPI_Allreduce(alone(c), c->in.at, (int)block_bytes(c) * c->size, MPI_BYTE, MPI_BOR, c->comm);
+})
+
+MOCKUP(allgather_as_alltoall, {
+    for (int r = 0; r < c->size; r++)
+        memcpy(c->spare + (size_t)r * block_bytes(c), c->out.at, block_bytes(c));
+    MPI_Alltoall(c->spare, (int)c->count, c->type, c->in.at, (int)c->count, c->type, c->comm);
 })
 
 MOCKUP(allgather_as_gather_bcast, {
@@ -221,6 +260,28 @@ MOCKUP(reduce_as_reduce_scatter_gather, {
                 c->parts, c->part_starts, c->type, c->root, c->comm);
 })
 
+// Elements that the ranks cannot share equally are reduced apart.
+MOCKUP(reduce_as_reduce_scatter_block_gather, {
+    int each = (int)c->count / c->size, rest = (int)c->count % c->size;
+    size_t bytes = (size_t)each * c->part_unit, shared = (size_t)c->size * bytes;
+    char *all = result(c), *mine = all + (size_t)c->rank * bytes;
+    MPI_Reduce_scatter_block(c->out.at, mine, each, c->type, c->op, c->comm);
+    MPI_Gather(c->rank == c->root ? MPI_IN_PLACE : mine, each, c->type, all, each, c->type,
+               c->root, c->comm);
+    if (rest > 0)
+        MPI_Reduce(c->out.at + shared, all + shared, rest, c->type, c->op, c->root, c->comm);
+})
+
+MOCKUP(allreduce_as_reduce_scatter_block_allgather, {
+    int each = (int)c->count / c->size, rest = (int)c->count % c->size;
+    size_t bytes = (size_t)each * c->part_unit, shared = (size_t)c->size * bytes;
+    MPI_Reduce_scatter_block(c->out.at, c->in.at + (size_t)c->rank * bytes, each, c->type, c->op,
+                             c->comm);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c->in.at, each, c->type, c->comm);
+    if (rest > 0)
+        MPI_Allreduce(c->out.at + shared, c->in.at + shared, rest, c->type, c->op, c->comm);
+})
+
 MOCKUP(allreduce_as_reduce_bcast, {
     MPI_Reduce(c->out.at, c->in.at, (int)c->count, c->type, c->op, c->root, c->comm);
     MPI_Bcast(c->in.at, (int)c->count, c->type, c->root, c->comm);
@@ -230,6 +291,17 @@ MOCKUP(allreduce_as_reduce_scatter_allgather, {
     MPI_Reduce_scatter(c->out.at, part_of(c, c->in.at), c->parts, c->type, c->op, c->comm);
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c->in.at, c->parts, c->part_starts, c->type,
                    c->comm);
+})
+
+MOCKUP(reduce_scatter_as_allreduce, {
+    MPI_Allreduce(c->out.at, c->spare, (int)c->count, c->type, c->op, c->comm);
+    memcpy(c->in.at, part_of(c, c->spare), (size_t)c->parts[c->rank] * c->part_unit);
+})
+
+MOCKUP(reduce_scatter_as_reduce_and_scatterv, {
+    MPI_Reduce(c->out.at, c->spare, (int)c->count, c->type, c->op, c->root, c->comm);
+    MPI_Scatterv(c->spare, c->parts, c->part_starts, c->type, c->in.at, c->parts[c->rank], c->type,
+                 c->root, c->comm);
 })
 
 MOCKUP(reduce_scatter_block_as_reduce_scatter,
@@ -242,15 +314,13 @@ MOCKUP(reduce_scatter_block_as_reduce_and_scatter, {
 })
 
 MOCKUP(reduce_scatter_block_as_allreduce, {
-    size_t bytes = (size_t)c->count * c->part_unit;
     MPI_Allreduce(c->out.at, c->spare, (int)c->count * c->size, c->type, c->op, c->comm);
-    memcpy(c->in.at, c->spare + (size_t)c->rank * bytes, bytes);
+    memcpy(c->in.at, c->spare + (size_t)c->rank * block_bytes(c), block_bytes(c));
 })
 
 MOCKUP(scan_as_exscan_reduce_local, {
-    size_t bytes = (size_t)c->count * c->part_unit;
     MPI_Exscan(c->out.at, c->spare, (int)c->count, c->type, c->op, c->comm);
-    memcpy(c->in.at, c->out.at, bytes);
+    memcpy(c->in.at, c->out.at, block_bytes(c));
     if (c->rank > 0)
         MPI_Reduce_local(c->spare, c->in.at, (int)c->count, c->type, c->op);
 })
