@@ -225,6 +225,13 @@ def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path)
         "scan_as_exscan_reduce_local", "scatter_as_bcast"}
 
 
+@pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
+def test_mock_ups_which_copy_bytes_take_no_derived_datatypes(tmp_path):
+    done = launch_once(FAMILIES[INSTALLED[0]], "collective", "--operation",
+                       "scatter_as_bcast", "--sizes", "64", "--datatype", "vector", *BRIEF, folder=tmp_path)
+    assert done.returncode and "use --count-type int, --datatype byte" in done.stderr
+
+
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
     path, rules = tmp_path / "x.env", {"bcast": [(0, ""), (1024, "ring"), (8192, "")]}
     path.write_text(tuning_files.text_of(FAMILIES["mpich"], {"A_B": "c=d"}, rules, ["a line"]))

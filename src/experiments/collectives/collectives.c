@@ -127,8 +127,9 @@ static const char *impossible(const struct study *study, const struct collective
         return "it has no form with MPI_IN_PLACE; use --buffers separate";
     if (in_place && !options_is(options, "transfer", "typed"))
         return "packed bytes have a buffer of their own; use --buffers separate";
-    if (row->mockup && (large || !options_is(options, "transfer", "typed")))
-        return "mock-ups count by int and are typed; use --count-type int and --transfer typed";
+    if (row->mockup && (large || derived || !options_is(options, "transfer", "typed")))
+        return "mock-ups copy contiguous elements that an int counts; use --count-type int, "
+               "--datatype byte and --transfer typed";
     if (row->mockup && (device_number() >= 0 || options_is(options, "cache", "cold")))
         return "mock-ups need warm buffers on the host; use --cache warm and --memory host";
     if (variant == PERSISTENT && !row->calls[COUNTING_INT].init)
