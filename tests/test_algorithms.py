@@ -228,7 +228,8 @@ def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path)
 @pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
 def test_mock_ups_which_copy_bytes_take_no_derived_datatypes(tmp_path):
     done = launch_once(FAMILIES[INSTALLED[0]], "collective", "--operation",
-                       "scatter_as_bcast", "--sizes", "64", "--datatype", "vector", *BRIEF, folder=tmp_path)
+                       "scatter_as_bcast", "--sizes", "64", "--datatype", "vector", *BRIEF,
+                       folder=tmp_path)
     assert done.returncode and "use --count-type int, --datatype byte" in done.stderr
 
 
