@@ -119,7 +119,8 @@ def hold_musl(family, stack, folder):
                and not path.name.startswith("fft_")]
     wrong = run([*flags, "-fsyntax-only", *sources])
     say("musl: all sources compile without a warning", wrong or f"{len(sources)} files", not wrong)
-    core = [SRC / f"core/{name}.c" for name in ("failure", "json", "options", "sizes", "whole")]
+    core = [SRC / f"core/{name}.c"
+            for name in ("cores", "failure", "json", "options", "sizes", "whole")]
     for name, part, words in (
             ("cotejo-guard", "guard", ["10", "-r", folder / "end.json", "true"]),
             ("cotejo-switch", "net", ["--help"])):

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from reframe_tests.harness.backends import simgrid
+from reframe_tests.harness.launch import fingerprint, launches
 from reframe_tests.harness.model import algorithm_settings, families
 
 NAMES = sorted(p.stem for p in simgrid.FOLDER.glob("*.yaml"))
@@ -198,3 +199,19 @@ def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
     subprocess.run(["sh", "-c", again], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     second = json.loads((tmp_path / "samples.json").read_text())
     assert first["collective"]["summary"] == second["summary"]
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+def test_ranks_beyond_1024_name_their_place_once(tmp_path):
+    """A description had 87 B for each rank, of which 20 B differ."""
+    hosts, each = 8, 130
+    one_way(tmp_path, "finis-terrae", [8], ranks=hosts * each, words="pingpong",
+            hosts=[simgrid.host(node) for node in range(hosts) for _ in range(each)])
+    seen = json.loads((tmp_path / "out.json").read_text())["observed"]
+    written = json.dumps([seen["ranks"], seen["places"]], separators=(",", ":"))
+    assert len(written) <= 64 * hosts * each
+    assert [(place["ranks"], place["host"]) for place in seen["places"]] == [
+        (f"{node * each}-{node * each + each - 1}", simgrid.host(node)) for node in range(hosts)]
+    ranks = fingerprint.ranks_of(seen)
+    assert [rank["rank"] for rank in ranks] == [*range(hosts * each)]
+    assert launches.hosts_problem({"hosts": hosts, "ranks": hosts * each}, ranks) == ""

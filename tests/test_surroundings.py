@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import subprocess
 
 import pytest
 
@@ -57,4 +58,39 @@ def test_the_observer_tells_where_a_program_had_its_buffers(mpi, tmp_path):
     assert layout["name"] == "own" and layout["page_bytes"] == os.sysconf("SC_PAGESIZE")
     found = {entry["buffer"]: entry for entry in layout["buffers"]}
     assert all(0 <= entry["offset"] < layout["page_bytes"] for entry in layout["buffers"])
-    assert {"send", "receive"} <= found.keys()
+    assert {"send", "recv"} <= found.keys()
+
+
+LOADS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+static int given;
+int hwloc_topology_set_xmlbuffer(void *topology, const char *text, int length) {
+    int (*next)(void *, const char *, int) = dlsym(RTLD_NEXT, "hwloc_topology_set_xmlbuffer");
+    given = 1;
+    return next(topology, text, length);
+}
+int hwloc_topology_load(void *topology) {
+    int (*next)(void *) = dlsym(RTLD_NEXT, "hwloc_topology_load");
+    Dl_info by;
+    if (dladdr(__builtin_return_address(0), &by) && strstr(by.dli_fname, "/cotejo"))
+        fprintf(stderr, "topology: %s\n", given ? "given" : "read");
+    given = 0;
+    return next(topology);
+}
+"""
+
+
+@pytest.mark.one_mpi
+def test_one_rank_of_a_node_reads_its_topology(mpi, tmp_path):
+    (tmp_path / "loads.c").write_text(LOADS)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", "loads.so", "loads.c", "-ldl"], cwd=tmp_path,
+                   check=True)
+    done = launch(mpi, *WORDS, folder=tmp_path, LD_PRELOAD=str(tmp_path / "loads.so"))
+    assert done.returncode == 0, done.stderr
+    told = sorted(line for line in done.stderr.splitlines() if line.startswith("topology"))
+    assert told == ["topology: given", "topology: read"]
+    ranks = observed(tmp_path)["ranks"]
+    assert all(rank["cpus"] and rank["cores"] and rank["package"] for rank in ranks)

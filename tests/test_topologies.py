@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Placements on nodes of other machines, each with the right result written by hand."""
 
+import subprocess
+
 import pytest
 import yaml
 
 from reframe_tests.harness.commands import new_site
 from reframe_tests.harness.machine import topology
 from reframe_tests.harness.model.placement import Placement, PlacementError
+from stack.build import environment
+from tests.launching import STACK
 
 
 @pytest.fixture
 def node(monkeypatch):
     """The topology of a synthetic node of hwloc; `kinds`: cpusets of kinds of core, the slowest
     first."""
-    def make(text, kinds=(), cards=""):
-        monkeypatch.setenv("HWLOC_SYNTHETIC", text)
+    def make(synthetic, kinds=(), cards="", *, text=False):
+        monkeypatch.setenv("HWLOC_SYNTHETIC", synthetic)
         xml = topology.xml()
         added = "".join(f'<cpukind cpuset="{cpuset}"/>' for cpuset in kinds)
         xml = xml.replace("</topology>", f"{added}</topology>")
         if cards:
             xml = hang(xml, *cards)
-        return topology.parse(xml)
+        monkeypatch.delenv("HWLOC_SYNTHETIC")
+        return xml if text else topology.parse(xml)
 
     return make
 
@@ -105,6 +110,19 @@ def test_policies_keep_to_one_kind_of_core(node):
     assert Placement("x", policy="compact").room(there) == 6
     assert [[c.units[0] for c in kind.cores] for kind in there.kinds()] == [
         [0, 1], [2, 3, 4, 5, 6, 7]]
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize(("ranks", "expected"), [
+    (2, "near 0,1\n"), (4, "near 2,3,4,5\n"), (8, "near 0,1,2,3,4,5,6,7\n")])
+def test_the_list_of_placements_keeps_to_one_kind_of_core(mpi, node, tmp_path, ranks, expected):
+    kinds = ("0x000000fc", "0x00000003")
+    (tmp_path / "node.xml").write_text(node("pack:1 numa:1 l3:1 core:8 pu:1", kinds, text=True))
+    done = subprocess.run(
+        [mpi.prefix(STACK) / "bin/cotejo", "placements", "--ranks", str(ranks)], text=True,
+        env={**environment(mpi, STACK), "HWLOC_XMLFILE": str(tmp_path / "node.xml")},
+        capture_output=True)
+    assert done.stdout.startswith(expected), done.stderr
 
 
 def test_a_placement_may_keep_to_the_slowest_kind_of_core(node):

@@ -79,7 +79,7 @@ flatten_description <- function(launch, file) {
   )
   c(
     row, as_before("provenance", launch$provenance, flatten_provenance), reported, observed,
-    as_before("ranks", seen$ranks, flatten_ranks), measured, flatten_nodes(seen),
+    as_before("ranks", seen[c("ranks", "places")], flatten_ranks), measured, flatten_nodes(seen),
     flatten_circumstances(seen), settings$columns, parameters$columns, options$columns,
     found$columns, list(file = file)
   )
@@ -122,8 +122,15 @@ flatten_provenance <- function(provenance) {
   )
 }
 
-flatten_ranks <- function(ranks) {
-  ranks <- ranks_in_order(ranks)
+flatten_ranks <- function(seen) {
+  ranks <- ranks_in_order(seen$ranks)
+  # Beyond 1,024 ranks, those of one place share an entry.
+  for (place in seen$places) {
+    for (end in ends_of_list(place$ranks)) {
+      here <- which(seq_along(ranks) > end[1L] & seq_along(ranks) <= end[2L] + 1)
+      ranks[here] <- lapply(ranks[here], c, place)
+    }
+  }
   list(
     observed_cpus = per_rank(ranks, "cpus"), observed_cores = per_rank(ranks, "cores"),
     observed_numa = per_rank(ranks, "numa"), observed_package = per_rank(ranks, "package"),
@@ -200,11 +207,17 @@ layout_of <- function(layout, size) {
   ), collapse = ", ")
 }
 
+#' The ends of the ranges of a list in Linux's syntax: 0, 3 and 8, 8 for "0-3,8".
+#' @noRd
+ends_of_list <- function(text) {
+  ends <- strsplit(strsplit(text, ",", fixed = TRUE)[[1L]], "-", fixed = TRUE)
+  lapply(ends, function(end) range(as.numeric(end)))
+}
+
 #' Count of numbers in a list in Linux's syntax: 5 for "0-3,8".
 #' @noRd
 length_of_list <- function(text) {
-  ends <- strsplit(strsplit(text, ",", fixed = TRUE)[[1L]], "-", fixed = TRUE)
-  sum(vapply(ends, function(end) diff(range(as.numeric(end))) + 1, 0))
+  sum(vapply(ends_of_list(text), function(end) diff(end) + 1, 0))
 }
 
 allocation_of <- function(allocation) {

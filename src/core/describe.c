@@ -3,6 +3,7 @@
 #define _GNU_SOURCE // dl_iterate_phdr, dladdr
 #include "describe.h"
 
+#include "fold.h"
 #include "placement.h"
 #include "ranks.h"
 
@@ -136,44 +137,81 @@ static void describe_subject(const struct subject *subject, struct json *json) {
     }
 }
 
+#ifdef COTEJO_SIMULATED
+// Gives rank 0's text to all ranks.
+static void share(int rank, struct json *json, struct failure *failure) {
+    char text[8192] = "";
+    if (rank == 0 && (json->lost || !json->text || json->length >= sizeof text))
+        failure_set(failure, STATUS_FAILED, "no memory to describe where the ranks are");
+    else if (rank == 0)
+        memcpy(text, json->text, json->length);
+    MPI_Bcast(text, sizeof text, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank > 0)
+        json_raw(json, text);
+}
+#endif
+
 // Simulated ranks are one process of one machine. Rank 0 describes it for all, since each look at
 // the machine takes as long as thousands of simulated messages.
-static void describe_place(int rank, struct json *json, struct failure *failure) {
+static void describe_place(int rank, struct json *own, struct json *place,
+                           struct failure *failure) {
 #ifdef COTEJO_SIMULATED
-    struct json place = {0};
-    char text[8192] = "";
-    if (rank == 0) {
-        placement_observe(&place, failure);
-        if (place.lost || !place.text || place.length >= sizeof text)
-            failure_set(failure, STATUS_FAILED, "no memory to describe where the ranks are");
-        else
-            memcpy(text, place.text, place.length);
-    }
-    MPI_Bcast(text, sizeof text, MPI_CHAR, 0, MPI_COMM_WORLD);
-    json_raw(json, text);
-    json_free(&place);
+    struct json machine = {0};
+    if (rank == 0)
+        placement_observe(own, &machine, failure);
+    share(rank, own, failure);
+    share(rank, &machine, failure);
+    json_raw(place, machine.text ? machine.text : "");
+    json_free(&machine);
 #else
     (void)rank;
-    placement_observe(json, failure);
+    placement_observe(own, place, failure);
 #endif
 }
 
-// Ranks of all hosts as one JSON list; to be freed, on rank 0 only.
-static char *describe_ranks(int rank, struct failure *failure) {
-    struct json mine = {0};
+// Writes the ranks of all hosts on rank 0. Ranks that outnumber RANKS_UNFOLDED have their places
+// in a list of their own, where ranks of the same place share an entry.
+static void describe_ranks(int rank, int size, struct json *json, struct failure *failure) {
+    enum { RANKS_UNFOLDED = 1024 };
+    struct json own = {0}, place = {0}, mine = {0};
+    struct fold fold = {0};
+    bool folded = size > RANKS_UNFOLDED;
+    placement_host(&place);
+    describe_place(rank, &own, &place, failure);
     json_open(&mine, '{');
     json_name(&mine, "rank");
     json_integer(&mine, rank);
-    placement_host(&mine);
-    describe_place(rank, &mine, failure);
+    json_raw(&mine, own.text ? own.text : "");
+    if (!folded)
+        json_raw(&mine, place.text ? place.text : "");
     json_close(&mine, '}');
-    if (mine.lost)
+    if (mine.lost || own.lost || place.lost)
         failure_set(failure, STATUS_FAILED, "no memory to describe rank %d", rank);
-    char *all = NULL;
-    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK)
-        all = ranks_join(MPI_COMM_WORLD, mine.text);
+    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK) {
+        char *all = ranks_join(MPI_COMM_WORLD, mine.text);
+        if (folded)
+            fold_add(&fold, rank, NULL, place.text, 0);
+        if (folded && !fold_ranks(&fold, MPI_COMM_WORLD))
+            failure_set(failure, STATUS_FAILED, "no memory to describe the places of ranks");
+        if (rank == 0 && all) {
+            json_name(json, "ranks");
+            json_open(json, '[');
+            json_raw(json, all);
+            json_close(json, ']');
+        }
+        if (rank == 0 && folded) {
+            fold_order(&fold);
+            json_name(json, "places");
+            json_open(json, '[');
+            fold_list(&fold, "ranks", NULL, json);
+            json_close(json, ']');
+        }
+        free(all);
+    }
+    fold_free(&fold);
+    json_free(&own);
+    json_free(&place);
     json_free(&mine);
-    return all;
 }
 
 void describe_launch(const struct launch *launch, const struct subject *subject, struct json *json,
@@ -185,12 +223,12 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Reduce(&tcp_bytes, &all_tcp_bytes, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    struct json around = {0}, layout = {0};
+    struct json around = {0}, layout = {0}, ranks = {0};
     surroundings_describe(&launch->surroundings, MPI_COMM_WORLD, &around, failure);
     if (subject->layout && !layout_describe(subject->layout, MPI_COMM_WORLD, &layout))
         failure_set(failure, STATUS_FAILED, "no memory to describe the layout of buffers");
-    char *ranks = describe_ranks(rank, failure);
-    if (rank == 0 && ranks) {
+    describe_ranks(rank, size, &ranks, failure);
+    if (rank == 0 && ranks.text) {
         json_name(json, "observed");
         json_open(json, '{');
         describe_subject(subject, json);
@@ -198,10 +236,7 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
         describe_build(json);
         json_name(json, "size");
         json_integer(json, size);
-        json_name(json, "ranks");
-        json_open(json, '[');
-        json_raw(json, ranks);
-        json_close(json, ']');
+        json_raw(json, ranks.text);
         json_raw(json, around.text ? around.text : "");
         json_name(json, "layout");
         json_raw(json, layout.text ? layout.text : "null");
@@ -211,8 +246,8 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
         json_integer(json, (long long)all_tcp_bytes);
         json_close(json, '}');
     }
-    json->lost = json->lost || around.lost || layout.lost;
-    free(ranks);
+    json->lost = json->lost || around.lost || layout.lost || ranks.lost;
+    json_free(&ranks);
     json_free(&around);
     json_free(&layout);
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Properties of a host that may distort comparisons, each with a verdict and a cure.
-#define _GNU_SOURCE // affinity of threads
 #include "hazards.h"
 
+#include "cores.h"
 #include "host.h"
 #include "moments.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,10 +120,7 @@ struct table {
 };
 
 static bool bind_to(int core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+    return cores_bind(&core, 1);
 }
 
 // Waits for the ball to be `number`; false: it is over, or the time is up.
@@ -230,16 +226,11 @@ static void tell_cache_line(FILE *out, int one, int other) {
 }
 
 static void tell_cache_lines(FILE *out) {
-    cpu_set_t set;
-    int cores[PAIRS_MOST + 1], count = 0;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return;
-    for (int core = 0; core < CPU_SETSIZE && count <= PAIRS_MOST; core++)
-        if (CPU_ISSET(core, &set))
-            cores[count++] = core;
-    for (int i = 1; i < count; i++)
+    int count, *cores = cores_own(&count);
+    for (int i = 1; i < count && i <= PAIRS_MOST; i++)
         tell_cache_line(out, cores[0], cores[i]);
-    if (count < 2)
+    free(cores);
+    if (count == 1)
         line(out, "cache line", "-", "not known: this process has one core");
 }
 

@@ -2,6 +2,7 @@
 // Reads the properties of a machine that can distort a comparison.
 #include "host.h"
 
+#include "cores.h"
 #include "moments.h"
 
 #include <dirent.h>
@@ -260,10 +261,31 @@ double node_memory_available(void) {
     return strtod(value, NULL) * 1024;
 }
 
+// The path of a file of the first core that this thread may use: kinds of core differ.
+static void core_file(const char *name, char *path, size_t room) {
+    int count, *cores = cores_own(&count);
+    snprintf(path, room, "/sys/devices/system/cpu/cpu%d/%s", count ? cores[0] : 0, name);
+    free(cores);
+}
+
+void node_cpu(const char *cpuinfo, char *text, size_t room) {
+    char maker[32], part[32], variant[32];
+    value_of(cpuinfo, "model name", text, room);
+    if (*text)
+        return;
+    // Linux on ARM has numbers in place of a name.
+    value_of(cpuinfo, "CPU implementer", maker, sizeof maker);
+    value_of(cpuinfo, "CPU part", part, sizeof part);
+    value_of(cpuinfo, "CPU variant", variant, sizeof variant);
+    if (*part)
+        snprintf(text, room, "ARM implementer %s part %s variant %s", maker, part, variant);
+}
+
 size_t node_cache(void) {
     for (int level = 9; level >= 0; level--) {
-        char path[80], value[32], *unit;
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", level);
+        char name[32], path[80], value[32], *unit;
+        snprintf(name, sizeof name, "cache/index%d/size", level);
+        core_file(name, path, sizeof path);
         first_line(path, value, sizeof value);
         unsigned long size = strtoul(value, &unit, 10);
         if (size)
@@ -279,10 +301,11 @@ double node_load(void) {
 
 void node_describe(struct json *json) {
     struct utsname system;
-    char cpu[256], governor[64], control[64];
+    char cpu[256], governor[64], control[64], path[80];
     uname(&system);
-    value_of("/proc/cpuinfo", "model name", cpu, sizeof cpu);
-    first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
+    node_cpu("/proc/cpuinfo", cpu, sizeof cpu);
+    core_file("cpufreq/scaling_governor", path, sizeof path);
+    first_line(path, governor, sizeof governor);
     json_name(json, "kernel");
     json_string(json, system.release);
     json_name(json, "cpu_model");

@@ -54,7 +54,12 @@ double machine_seconds(void);
 // Memory available without swapping, B; 0 where the kernel has no value.
 double node_memory_available(void);
 
-// Size of the last-level cache of core 0, B; 32 MiB where the size is not known.
+// The model of the CPU, or its numbers on ARM, from a file like /proc/cpuinfo; "" where it has
+// neither.
+void node_cpu(const char *cpuinfo, char *text, size_t room);
+
+// Size of the last-level cache of the first core that this thread may use, B; 32 MiB where the
+// size is not known.
 size_t node_cache(void);
 
 // Load average of the last minute; -1 where it is not known.

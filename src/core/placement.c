@@ -4,15 +4,14 @@
 #define _GNU_SOURCE // SCHED_RESET_ON_FORK
 #include "placement.h"
 
+#include "cores.h"
+
 #include <hwloc.h>
-#ifdef COTEJO_SIMULATED
 #include <mpi.h>
-#endif
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static void load(hwloc_topology_t *topology, struct failure *failure) {
@@ -22,6 +21,53 @@ static void load(hwloc_topology_t *topology, struct failure *failure) {
         hwloc_topology_destroy(*topology);
     }
     failure_set(failure, STATUS_USAGE, "hwloc cannot read this machine's topology");
+}
+
+// The topology that another rank of this node has found, if it has all cores of this process.
+static bool load_found(hwloc_topology_t *topology, const char *found, int length) {
+    hwloc_bitmap_t own = hwloc_bitmap_alloc();
+    bool made = own && length > 0 && hwloc_topology_init(topology) == 0;
+    bool all = made &&
+               hwloc_topology_set_flags(*topology, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) == 0 &&
+               hwloc_topology_set_xmlbuffer(*topology, found, length) == 0 &&
+               hwloc_topology_load(*topology) == 0 &&
+               hwloc_get_cpubind(*topology, own, HWLOC_CPUBIND_PROCESS) == 0 &&
+               hwloc_bitmap_isincluded(own, hwloc_topology_get_topology_cpuset(*topology));
+    if (made && !all)
+        hwloc_topology_destroy(*topology);
+    hwloc_bitmap_free(own);
+    return all;
+}
+
+// Loads the topology on one rank of each node, and gives it to the others as XML. The kernel would
+// answer thousands of questions of each rank. Collective.
+static void load_once(hwloc_topology_t *topology, struct failure *failure) {
+#ifdef COTEJO_SIMULATED
+    load(topology, failure);
+#else
+    int rank, length = 0;
+    char *found = NULL;
+    MPI_Comm host;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &rank);
+    if (rank == 0) {
+        load(topology, failure);
+        if (failed(failure) || hwloc_topology_export_xmlbuffer(*topology, &found, &length, 0) != 0)
+            length = 0;
+    }
+    MPI_Bcast(&length, 1, MPI_INT, 0, host);
+    if (rank > 0 && length > 0 && !(found = malloc((size_t)length)))
+        MPI_Abort(host, STATUS_FAILED); // the others send it all the same
+    if (length > 0)
+        MPI_Bcast(found, length, MPI_CHAR, 0, host);
+    MPI_Comm_free(&host);
+    if (rank > 0 && !load_found(topology, found, length))
+        load(topology, failure);
+    if (rank == 0 && found)
+        hwloc_free_xmlbuffer(*topology, found);
+    else
+        free(found);
+#endif
 }
 
 // Logical numbers of the objects of a type that a set of processing units touches.
@@ -64,9 +110,9 @@ void placement_host(struct json *json) {
     json_string(json, host);
 }
 
-void placement_observe(struct json *json, struct failure *failure) {
+void placement_observe(struct json *own, struct json *place, struct failure *failure) {
     hwloc_topology_t topology;
-    load(&topology, failure);
+    load_once(&topology, failure);
     if (failed(failure))
         return;
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
@@ -75,12 +121,12 @@ void placement_observe(struct json *json, struct failure *failure) {
         hwloc_bitmap_list_asprintf(&list, set) < 0) {
         failure_set(failure, STATUS_USAGE, "hwloc cannot read the affinity of this process");
     } else {
-        json_name(json, "cpus");
-        json_string(json, list);
-        objects_in(topology, set, HWLOC_OBJ_CORE, "cores", json);
-        objects_in(topology, set, HWLOC_OBJ_NUMANODE, "numa", json);
-        objects_in(topology, set, HWLOC_OBJ_PACKAGE, "package", json);
-        observe_policy(json);
+        json_name(own, "cpus");
+        json_string(own, list);
+        objects_in(topology, set, HWLOC_OBJ_CORE, "cores", own);
+        objects_in(topology, set, HWLOC_OBJ_NUMANODE, "numa", place);
+        objects_in(topology, set, HWLOC_OBJ_PACKAGE, "package", place);
+        observe_policy(place);
     }
     free(list);
     hwloc_bitmap_free(set);
@@ -125,6 +171,25 @@ static bool hardware_threads(hwloc_topology_t topology, int ranks, hwloc_obj_t *
     return threads > hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) && threads >= ranks;
 }
 
+// Leaves the fastest kind of core that has room for all ranks: distances between cores of two
+// kinds would be mixed with their speeds.
+static void keep_one_kind(hwloc_topology_t topology, int ranks) {
+#if HWLOC_API_VERSION >= 0x00020400
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    int kinds = hwloc_cpukinds_get_nr(topology, 0); // the fastest kind is the last one
+    for (int kind = kinds - 1; set && kind >= 0; kind--)
+        if (hwloc_cpukinds_get_info(topology, (unsigned)kind, set, NULL, NULL, NULL, 0) == 0 &&
+            hwloc_get_nbobjs_inside_cpuset_by_type(topology, set, HWLOC_OBJ_CORE) >= ranks) {
+            hwloc_topology_restrict(topology, set, 0);
+            break;
+        }
+    hwloc_bitmap_free(set);
+#else
+    (void)topology;
+    (void)ranks;
+#endif
+}
+
 void placement_list(int ranks, FILE *out, struct failure *failure) {
     static const struct {
         const char *name;
@@ -138,6 +203,7 @@ void placement_list(int ranks, FILE *out, struct failure *failure) {
     load(&topology, failure);
     if (failed(failure))
         return;
+    keep_one_kind(topology, ranks);
     hwloc_obj_t *units = calloc(2 * (size_t)ranks, sizeof *units);
     if (!units)
         failure_set(failure, STATUS_USAGE, "no memory for %d ranks; ask for fewer", ranks);
@@ -148,30 +214,23 @@ void placement_list(int ranks, FILE *out, struct failure *failure) {
     hwloc_topology_destroy(topology);
 }
 
-char *cores_text(const unsigned long *set, size_t words) {
-    hwloc_bitmap_t cores = hwloc_bitmap_alloc();
+char *cores_text(const int *cores, int count) {
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
     char *text = NULL;
-    bool whole = cores != NULL;
-    for (size_t i = 0; whole && i < words; i++)
-        whole = hwloc_bitmap_set_ith_ulong(cores, (unsigned)i, set[i]) == 0;
-    if (whole && hwloc_bitmap_list_asprintf(&text, cores) < 0)
+    bool all = set != NULL;
+    for (int i = 0; all && i < count; i++)
+        all = hwloc_bitmap_set(set, (unsigned)cores[i]) == 0;
+    if (all && hwloc_bitmap_list_asprintf(&text, set) < 0)
         text = NULL;
-    hwloc_bitmap_free(cores);
+    hwloc_bitmap_free(set);
     return text;
 }
 
 char *thread_own_cores(void) {
-    enum { LEAST = 128, MOST = 1 << 16 }; // B of a set: 1024 to 524288 cores
-    for (size_t room = LEAST; room <= MOST; room *= 2) {
-        unsigned long *set = calloc(1, room);
-        // The system call returns the bytes that it has filled; it fails if the set is too small.
-        long filled = set ? syscall(SYS_sched_getaffinity, 0, room, set) : -1;
-        char *text = filled > 0 ? cores_text(set, (size_t)filled / sizeof *set) : NULL;
-        free(set);
-        if (filled > 0)
-            return text;
-    }
-    return NULL;
+    int count, *cores = cores_own(&count);
+    char *text = cores ? cores_text(cores, count) : NULL;
+    free(cores);
+    return text;
 }
 
 void thread_describe(struct json *json, int rank, int thread, const char *cores) {

@@ -6,14 +6,14 @@
 #include "failure.h"
 #include "json.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 // Adds this rank's host to an open JSON object.
 void placement_host(struct json *json);
 
-// Adds this rank's cpus, cores, numa, package and policy to one.
-void placement_observe(struct json *json, struct failure *failure);
+// Adds this rank's cpus and cores to an open JSON object, and numa, package and policy, which
+// other ranks have too, to another one. Collective.
+void placement_observe(struct json *own, struct json *place, struct failure *failure);
 
 // Prints the placements that this machine offers to `ranks` ranks, one line each: name, blank,
 // operating system's number of the core of each rank, separated by commas.
@@ -21,12 +21,12 @@ void placement_observe(struct json *json, struct failure *failure);
 //   far     as far apart as the machine allows: spread over packages, NUMA domains, cores
 //   packed  both hardware threads of one core, then of the next core
 //   spare   two cores each, joined by +: one more for the library's own thread
-// Only placements that exist are printed. Only processing units that this process may use count.
+// Cores are of one kind, the fastest one that has room. Only placements that exist are printed.
+// Only processing units that this process may use count.
 void placement_list(int ranks, FILE *out, struct failure *failure);
 
-// The set bits of `words` words as a list in Linux' syntax, such as "0-3,8", of any length; to be
-// freed. NULL: no memory.
-char *cores_text(const unsigned long *set, size_t words);
+// Cores as a list in Linux' syntax, such as "0-3,8", of any length; to be freed. NULL: no memory.
+char *cores_text(const int *cores, int count);
 
 // The list of the cores that the calling thread may use, for any number of cores; to be freed.
 // NULL: the kernel does not report them, or no memory.

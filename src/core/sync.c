@@ -3,6 +3,7 @@
 #include "sync.h"
 
 #include "barrier.h"
+#include "fold.h"
 #include "ranks.h"
 
 #include <math.h>
@@ -378,27 +379,27 @@ static void describe_rank(const struct sync *sync, struct json *json) {
     } reals[] = {{"offset_s", sync->model.offset},    {"slope", sync->slope},
                  {"slope_se", sync->slope_se},        {"round_trip_s", sync->round_trip_s},
                  {"residual_begin_s", sync->begin_s}, {"residual_end_s", sync->end_s}};
-    json_open(json, '{');
-    json_name(json, "rank");
-    json_integer(json, sync->rank);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         json_name(json, reals[i].name);
         json_real(json, reals[i].value);
     }
     json_name(json, "slope_applied");
     json_boolean(json, sync->slope_applied);
-    json_close(json, '}');
 }
 
 void sync_describe(const struct sync *sync, double lead_s, double share, long voided,
                    struct json *json, struct failure *failure) {
     struct json mine = {0};
+    struct fold fold = {0};
     describe_rank(sync, &mine);
     if (mine.lost)
-        failure_set(failure, STATUS_FAILED, "no memory to describe the clock of rank %d",
-                    sync->rank);
+        fold.lost = true;
+    else
+        fold_add(&fold, sync->rank, NULL, mine.text, 0);
+    if (!fold_ranks(&fold, sync->comm))
+        failure_set(failure, STATUS_FAILED, "no memory to describe the clocks of ranks");
     if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
-        char *all = ranks_join(sync->comm, mine.text);
+        fold_order(&fold);
         json_open(json, '{');
         json_name(json, "method");
         json_string(json, sync->method ? sync->method->name : "none");
@@ -416,10 +417,10 @@ void sync_describe(const struct sync *sync, double lead_s, double share, long vo
         json_integer(json, voided);
         json_name(json, "ranks");
         json_open(json, '[');
-        json_raw(json, all ? all : "");
+        fold_list(&fold, "ranks", NULL, json);
         json_close(json, ']');
         json_close(json, '}');
-        free(all);
     }
+    fold_free(&fold);
     json_free(&mine);
 }

@@ -152,6 +152,22 @@ static void faults_are_counted(void) {
     free((void *)memory);
 }
 
+// Linux on ARM reports numbers: all such machines had the model "aarch64".
+static void processors_are_told_apart(void) {
+    char path[64], cpu[128];
+    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
+    put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n");
+    node_cpu(path, cpu, sizeof cpu);
+    CHECK(strcmp(cpu, "Some CPU @ 2 GHz") == 0);
+    put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
+                         "CPU variant\t: 0x3\nCPU part\t: 0xd0c\n");
+    node_cpu(path, cpu, sizeof cpu);
+    CHECK(strcmp(cpu, "ARM implementer 0x41 part 0xd0c variant 0x3") == 0);
+    put("/proc/cpuinfo", "processor\t: 0\n");
+    node_cpu(path, cpu, sizeof cpu);
+    CHECK(*cpu == '\0');
+}
+
 int main(void) {
     if (!mkdtemp(root))
         return 1;
@@ -164,6 +180,7 @@ int main(void) {
     pits_are_found();
     traps_are_told();
     faults_are_counted();
+    processors_are_told_apart();
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", root);
     CHECK(system(command) == 0);

@@ -5,10 +5,10 @@
 // Rank i is bound to the i-th core of -cpus, or runs on the i-th of -hosts. There the agent starts
 // it, which is called like ssh and passes the environment on. The first rank that fails ends the
 // others; cotejo-start exits with its status.
-#define _GNU_SOURCE // affinity
+#include "core/cores.h"
+
 #include <errno.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -108,11 +108,9 @@ static void become_rank(const struct start *start, int rank) {
     // Not on a command line, which every user of the machine sees.
     putenv(world);
     if (start->cpus) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
         nth(start->cpus, rank, word, sizeof word);
-        CPU_SET((size_t)atoi(word), &set);
-        if (sched_setaffinity(0, sizeof set, &set) != 0) {
+        const int core = atoi(word);
+        if (!cores_bind(&core, 1)) {
             fprintf(stderr, "cotejo-start: core %s: %s\n", word, strerror(errno));
             _exit(USAGE);
         }

@@ -108,6 +108,17 @@ test_that("addresses of a program's own buffers are told beside its comparison, 
   expect_identical(refused_pairs(summary)$why, refused$why)
 })
 
+test_that("places that ranks share are read as those of each rank", {
+  place <- function(host, ...) list(host = host, numa = list(0L), package = list(0L), ...)
+  own <- lapply(3:0, function(rank) list(rank = rank, cpus = text_of(rank), cores = list(rank)))
+  hosts <- c("b", "a", "a", "b")
+  each <- Map(function(rank, host) c(rank, place(host)), own, rev(hosts))
+  folded <- list(place("b", ranks = "0,3"), place("a", ranks = "1-2"))
+  expected <- flatten_ranks(list(ranks = each))
+  expect_identical(flatten_ranks(list(ranks = own, places = folded)), expected)
+  expect_identical(expected$observed_hosts, "b|a|a|b")
+})
+
 test_that("layouts are told apart by rank only where ranks differ", {
   buffer <- function(ranks, offset) list(ranks = ranks, buffer = "send", offset = offset)
   layout <- function(...) list(name = "page", page_bytes = 4096, buffers = list(...))

@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 
+from ..machine.inventory import cpu_list
 from ..model import plain
 
 #: Files below the folder of an installation in which parameters of a library may be set.
@@ -83,6 +84,14 @@ def parameter_files(folder):
     return found
 
 
+def ranks_of(observed):
+    """The ranks of a description with their places, which it lists apart beyond 1,024 ranks."""
+    places = {rank: place for place in observed.get("places", [])
+              for rank in cpu_list(place["ranks"])}
+    return [{**entry, **{name: value for name, value in places.get(entry["rank"], {}).items()
+                         if name != "ranks"}} for entry in observed.get("ranks", [])]
+
+
 def traps(record, folders, exported):
     """Influences on the library of a launch that were not requested, as entries of
     `observed.machine.traps`. `folders`: the launch may load libraries of these folders;
@@ -100,8 +109,9 @@ def traps(record, folders, exported):
               for path in (seen.get("build") or {}).get("libraries", [])
               if not OF_THE_SYSTEM.fullmatch(path)
               and not path.startswith(tuple(f"{folder}/" for folder in folders))]
-    if single_copies().startswith("denied") and len(seen.get("ranks", [])) > len(
-            {rank.get("host") for rank in seen.get("ranks", [])}):
+    ranks = ranks_of(seen)
+    if single_copies().startswith("denied") and len(ranks) > len(
+            {rank.get("host") for rank in ranks}):
         found.append(("copies between processes", single_copies(),
                       "large messages in shared memory are copied twice: allow process_vm_readv "
                       "(in a container: --cap-add=SYS_PTRACE)"))
@@ -139,7 +149,7 @@ def parts(record):
         "parameter files": seen.get("parameter_files") or {},
         "timer": (seen.get("timer") or {}).get("name", ""), "huge pages": machine.get("thp") or "",
         "quota": machine.get("quota_cores"),
-        "scheduling": sorted({rank.get("policy", "") for rank in seen.get("ranks", [])}),
+        "scheduling": sorted({rank.get("policy", "") for rank in ranks_of(seen)}),
         "nice": os.getpriority(os.PRIO_PROCESS, 0), "single copies": single_copies(),
         "cores": [rank.get("cpus", "") for rank in seen.get("ranks", [])],
         "kernel": sorted({node.get("kernel", "") for node in nodes}),

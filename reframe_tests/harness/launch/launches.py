@@ -18,7 +18,7 @@ from ..machine import disk, environment
 from ..machine.inventory import cpu_list
 from ..model import declarations, factors, families
 from ..model import transport as transports
-from . import accidents, effects, measuring, sessions
+from . import accidents, effects, fingerprint, measuring, sessions
 
 SCHEMA = "cotejo-launch/2"
 
@@ -152,11 +152,12 @@ def problem(asked, observed, reported, family):
                 "a launcher of another MPI?")
     if not re.search(family.library, observed["mpi"]["library"]):
         return f"{family.title} was requested, the library is {observed['mpi']['library'][:60]!r}"
-    if reason := hosts_problem(asked, observed["ranks"]):
+    ranks = fingerprint.ranks_of(observed)
+    if reason := hosts_problem(asked, ranks):
         return reason
     if asked["ranks"] > 1 and not reported["evidence"]:  # one rank has no transport
         return f"the library did not report transport {asked['transport']}"
-    return (affinity_problem(asked["cpus"], observed["ranks"], observed.get("threads"))
+    return (affinity_problem(asked["cpus"], ranks, observed.get("threads"))
             or wire_problem(asked["transport"], observed))
 
 
@@ -277,7 +278,8 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
                 "reason": (accidents.with_cure(accident["evidence"]) if accident
                            else effects.words(refused) or failure(guard, output, lacking))}
     record.update(disk.read_json(found))
-    record["machine"]["hosts"] = sorted({rank["host"] for rank in record["observed"]["ranks"]})
+    record["machine"]["hosts"] = sorted({rank["host"] for rank in fingerprint.ranks_of(
+        record["observed"])})
     record["reported"] = {
         "transport": asked["transport"],
         "evidence": evidence(output, family.transports[asked["transport"]].evidence),

@@ -3,11 +3,12 @@
 //
 // A waiting thread polls, and yields its core now and then: where threads outnumber cores, a
 // thread that polls without a break would keep the others from working.
-#define _GNU_SOURCE // affinity of threads
 #include "team.h"
 
+#include "cores.h"
+
 #include <pthread.h>
-#include <sched.h>
+#include <sched.h> // sched_yield
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -31,13 +32,14 @@ struct team {
     pthread_mutex_t lock;
     pthread_cond_t woken;
     bool awake;
-    cpu_set_t before; // of the calling thread
+    int *cores, core_count; // of the calling thread before
     struct member members[];
 };
 
 int team_cores(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int count;
+    free(cores_own(&count));
+    return count > 0 ? count : 1;
 }
 
 // Between two looks at what another thread changes.
@@ -71,9 +73,16 @@ static void wait_round(struct team *team, long seen) {
     }
 }
 
+// Gives the calling thread the core of its number among those of the team.
+static void bind_member(const struct team *team, int number) {
+    if (team->core_count >= team->threads)
+        cores_bind(&team->cores[number], 1);
+}
+
 static void *serve(void *state) {
     const struct member *member = state;
     struct team *team = member->team;
+    bind_member(team, member->number);
     for (long round = 0;; round++) {
         wait_round(team, round);
         if (atomic_load_explicit(&team->over, memory_order_relaxed))
@@ -81,16 +90,6 @@ static void *serve(void *state) {
         team->work(team->state, member->number, team->calls);
         atomic_fetch_sub_explicit(&team->working, 1, memory_order_release);
     }
-}
-
-// Gives thread `number` the core of that number among those of the team.
-static void bind_member(const struct team *team, pthread_t thread, int number) {
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    for (int core = 0; core < CPU_SETSIZE; core++)
-        if (CPU_ISSET(core, &team->before) && number-- == 0)
-            CPU_SET(core, &own);
-    pthread_setaffinity_np(thread, sizeof own, &own);
 }
 
 struct team *team_open(int threads, void (*work)(void *state, int thread, long calls), void *state,
@@ -104,7 +103,7 @@ struct team *team_open(int threads, void (*work)(void *state, int thread, long c
     *team = (struct team){.threads = threads, .started = 1, .work = work, .state = state};
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->woken, NULL);
-    team->members[0].thread = pthread_self();
+    team->cores = cores_own(&team->core_count);
     for (; team->started < threads; team->started++) {
         struct member *member = &team->members[team->started];
         *member = (struct member){.team = team, .number = team->started};
@@ -114,10 +113,7 @@ struct team *team_open(int threads, void (*work)(void *state, int thread, long c
     if (team->started < threads)
         failure_set(failure, STATUS_USAGE, "the system gives no more than %d of %d threads",
                     team->started, threads);
-    bool bound = sched_getaffinity(0, sizeof team->before, &team->before) == 0 &&
-                 CPU_COUNT(&team->before) >= threads;
-    for (int i = 0; bound && i < team->started; i++)
-        bind_member(team, team->members[i].thread, i);
+    bind_member(team, 0);
     return team;
 }
 
@@ -158,8 +154,9 @@ void team_close(struct team *team) {
     begin_round(team);
     for (int i = 1; i < team->started; i++)
         pthread_join(team->members[i].thread, NULL);
-    if (CPU_COUNT(&team->before) > 0)
-        sched_setaffinity(0, sizeof team->before, &team->before);
+    if (team->core_count > 0)
+        cores_bind(team->cores, team->core_count);
+    free(team->cores);
     pthread_cond_destroy(&team->woken);
     pthread_mutex_destroy(&team->lock);
     free(team);

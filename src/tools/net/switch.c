@@ -4,7 +4,8 @@
 // Runs until it is ended (SIGTERM, SIGINT, or the end of the process that --while names). Its
 // folder holds, while it runs, `hosts` (names and addresses), one file a host (`NAME.host`: the
 // id of its first process and its core) and, once everything is up, `cluster.json`.
-#define _GNU_SOURCE // ppoll, affinity, SCHED_RESET_ON_FORK, renameat2
+#define _GNU_SOURCE // ppoll, SCHED_RESET_ON_FORK, renameat2
+#include "cores.h"
 #include "hosts.h"
 #include "json.h"
 #include "model.h"
@@ -102,15 +103,10 @@ static void read_rates(struct cluster *cluster, struct failure *failure) {
 
 // Host i has core i modulo the number of those that this process may use.
 static void share_cores(struct cluster *cluster) {
-    cpu_set_t set;
-    int cores[CPU_SETSIZE], count = 0;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        CPU_ZERO(&set);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, &set))
-            cores[count++] = i;
+    int count, *cores = cores_own(&count);
     for (int i = 0; i < cluster->count; i++)
         cluster->cores[i] = count ? cores[i % count] : 0;
+    free(cores);
 }
 
 static void path_of(const struct cluster *cluster, const char *name, const char *ending,
