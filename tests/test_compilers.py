@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The core and the NAS kernels have no warning under gcc and clang, also without OpenMP.
+"""The sources have no warning under gcc, clang, and each other version of them, without OpenMP.
 
 Warnings stop the builds of developers only. The timers of other processors and C libraries pass
 the same tests.
@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 
+from bench import compilers
 from stack.build import environment
 from tests.launching import STACK
 
@@ -38,16 +39,16 @@ static inline double MPI_Wtime(void) {
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", sorted({"gcc", "clang", *compilers.native()}))
 def test_sources_have_no_warning_without_openmp(mpi, compiler):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     options = ["-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
-               "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE",
-               *(f"-I{folder}" for folder in (SRC, SRC / "core", SRC / "experiments",
-                                              SRC / "preload", SRC / "experiments/nas"))]
-    sources = sorted([*SRC.glob("core/*.c"), *SRC.glob("experiments/nas/*.c")])
-    sources = [path for path in sources if path.name != "describe.c"]  # it needs the build's flags
+               "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE", '-DCOTEJO_VERSION="0"',
+               '-DCOTEJO_FLAGS=""', *(f"-I{path}" for path in [SRC, *SRC.rglob("*")] if
+                                      path.is_dir() and "transport" not in path.parts)]
+    sources = [path for path in sorted(SRC.rglob("*.c"))
+               if "transport" not in path.parts and not path.name.startswith("fft_")]
     shown = subprocess.run([mpi.prefix(STACK) / "bin" / mpi.compiler, "-show"], text=True,
                            capture_output=True, check=True, env=environment(mpi, STACK)).stdout
     includes = [word for word in shlex.split(shown) if word.startswith("-I")]
