@@ -15,7 +15,7 @@ from reframe.core.builtins import parameter, run_after, run_before, sanity_funct
 from reframe.core.exceptions import SanityError
 
 from .harness.commands import write_report
-from .harness.machine import allocation
+from .harness.machine import allocation, environment
 from .harness.model import families, sites
 from .harness.study import child, plans, submission
 
@@ -54,10 +54,9 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
         asked = submission.options(group, hosts)
         if group[0]["scheduler"] == "flux":
             # Beside this process, because ReFrame's jobs of Flux are of one core.
-            words = ["flux", "batch", *asked, f"--time-limit={seconds:.0f}s",
-                     *group[0].get("access", []), "--wrap", self.executable, *self.executable_opts]
+            batch = submission.flux_batch(asked, seconds, group[0].get("access", []), WORDS)
             self.executable = "flux job attach"
-            self.executable_opts = [f'"$({" ".join(words)})"']
+            self.executable_opts = [f'"$({batch})"']
         else:
             self.job.options += asked
         self.job.launcher = getlauncher("local")()
@@ -65,7 +64,7 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
             **{name: shlex.quote(value) for name, value in submission.variables().items()},
             "PYTHONPATH": str(families.REPO),
             "COTEJO_PARTITIONS": ",".join(partition["name"] for partition in group)}
-        self.prerun_cmds = ["unset COTEJO_STUDY COTEJO_WORDS"]
+        self.prerun_cmds = ["unset COTEJO_STUDY COTEJO_WORDS", f"export {environment.BY}=$$"]
         # The worst status remains if several allocations run at once.
         self.postrun_cmds = ['ended=$? left="${COTEJO_STATUS:-status}"',
                              '[ "$ended" -le "$(cat "$left" 2>/dev/null || echo -1)" ] || '

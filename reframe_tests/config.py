@@ -51,6 +51,7 @@ def drop_first_log():
 drop_first_log()
 STACK = families.stack_prefix()
 try:
+    environment.check_own()
     scales.check_environment()
     if wrong := site_files.file_problems():
         sys.exit(f"cotejo: {sites.site_folder()}/{wrong[0]}")

@@ -143,7 +143,7 @@ class Fake:
             **os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}",
             "COTEJO_SITE": "fake", "COTEJO_SITES": str(self.folder / "sites"),
             "COTEJO_STACK": str(self.stack), "COTEJO_RESULTS": str(self.folder / "results"),
-            "COTEJO_SESSION": "s",
+            "COTEJO_SESSION": "s", "COTEJO_BY": str(os.getpid()),
             "RFM_CONFIG_FILES": str(self.repo / "reframe_tests/config.py"), **variables}
         if words[0] == str(REFRAME) and self.repo == families.REPO:
             return forked(words, environment, self.folder)[1]

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.machine import environment
 from reframe_tests.harness.model import families
 from stack import variables
 from tests.fake_mpi import REFRAME, SITE, Fake, forked
@@ -110,7 +111,12 @@ MISTAKES = {
                "mpis.yaml: openmpi is not built in .*; run `COTEJO_SITE=fake make build`"),
     "two names": (ONE, {}, site(mpis_yaml="a.b: {like: openmpi}\na-b: {like: openmpi}\n"),
                   "two names differ in a dot only"),
-    "variables": (ONE, {"COTEJO_SET": "A"}, {}, "cotejo: COTEJO_SET: "),
+    **{name: (ONE, {name: "1"}, {}, f"{name} is a variable of cotejo's own") for name in
+       environment.OWN},
+    "variable left over": (ONE, {"COTEJO_SET": "A=1", "COTEJO_BY": "999999999"}, {},
+                           "cotejo: COTEJO_SET is a variable of cotejo's own"),
+    "variable before a study": (("study", "--help"), {"COTEJO_PART": "1/2"}, {},
+                                "study: COTEJO_PART is a variable of cotejo's own"),
     "launches": (ONE, {"COTEJO_LAUNCHES": "ten"}, {}, "COTEJO_LAUNCHES='ten' is no number"),
     "test": ((*P2P, "-l", "-n", "pingpog_smoke"), {}, {},
              "is selected by -n pingpog_smoke; did you mean 'pingpong_smoke'"),
@@ -154,8 +160,8 @@ def answers(tmp_path_factory):
             "PATH": f"{REFRAME.parent}:{os.environ['PATH']}", **variables_}])
     # ReFrame without cotejo's configuration leaves its log in the folder of temporary files.
     temporary = str(tmp_path_factory.mktemp("temporary"))
-    return {name: forked(words, {**environment, "TMPDIR": temporary})
-            for name, (words, environment) in zip(MISTAKES, requests, strict=True)}
+    return {name: forked(words, {**shell, "TMPDIR": temporary})
+            for name, (words, shell) in zip(MISTAKES, requests, strict=True)}
 
 
 @needs_stack

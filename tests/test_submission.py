@@ -5,7 +5,9 @@ Slurm itself: tests/test_slurm.py."""
 
 import json
 import math
+import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -113,6 +115,16 @@ def test_each_scheduler_is_asked_for_complete_nodes(monkeypatch, scheduler, acce
     group = [{"name": "a", "scheduler": scheduler, "access": access,
               "extras": {"nodes": 16, "parallel_environment": "ompi"}}]
     assert " ".join(submission.options(group, 2)) == said
+
+
+def test_the_command_of_a_job_of_flux_keeps_its_quotes(tmp_path):
+    """flux writes the words behind --wrap into a script without quotes, so that `a|b` was a pipe.
+    """
+    executable(tmp_path / "flux", "#!/bin/sh\nfor word; do :; done; echo \"$word\" | sh\n")
+    words = submission.flux_batch(["--nodes=1"], 60, [], ["printf", "%s;", "a|b", "c d"])
+    said = subprocess.run(["bash", "-c", words], text=True, capture_output=True, check=True,
+                          env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert said.stdout == "a|b;c d;"
 
 
 @pytest.mark.parametrize(("variables", "nodes"), [

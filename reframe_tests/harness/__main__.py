@@ -35,6 +35,11 @@ def main():
     if name not in COMMANDS:
         sys.exit(f"harness: {name!r} is no command; {names.there_are(name, COMMANDS)}")
     sys.argv[:2] = [name]
+    try:
+        environment.check_own()
+    except ValueError as err:
+        sys.exit(f"{name}: {err}")
+    os.environ[environment.BY] = str(os.getpid())
     for variable in os.environ.keys() - environment.isolated(os.environ).keys():
         del os.environ[variable]
     shared.run(name, importlib.import_module(f".commands.{COMMANDS[name]}", __package__).main)

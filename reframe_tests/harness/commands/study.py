@@ -63,7 +63,7 @@ def main():
                         help="begin no block that would end later (20m); without --until it is "
                              "spent, after the first part, on questions that are not settled "
                              "(default: 5m, none with --launches)")
-    parser.add_argument("--set", default=os.environ.get("COTEJO_SET", ""), metavar="NAME=A|B",
+    parser.add_argument("--set", default="", metavar="NAME=A|B",
                         type=variables, help="variables of libraries, each value a level")
     parser.add_argument("--allocations", type=shared.count, default=1, metavar="N",
                         help="over how many allocations of a scheduler blocks are spread (1)")

@@ -5,7 +5,7 @@ import ast
 import os
 import re
 
-from ..model import factors, families, sites
+from ..model import families, sites
 
 #: Files beside the tests that are no job of their own.
 NO_JOBS = ("__init__", "allocated", "base", "comparison", "config")
@@ -17,8 +17,6 @@ def check_environment():
     text = os.environ.get("COTEJO_LAUNCHES", "")
     if text and not (text.isascii() and text.isdigit()):
         raise ValueError(f"COTEJO_LAUNCHES={text!r} is no number")
-    if reason := factors.problem(os.environ.get("COTEJO_SET", "")):
-        raise ValueError(f"COTEJO_SET: {reason}")
 
 
 def _launches(scale):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The environment of launches and of the harness: what is kept of that of a user's shell."""
 
+import os
+import pathlib
+
 #: Beginnings of names of variables: of libraries that MPIs stand on, of resource managers, and of
 #: the loader. Each family declares its own (`steered_by`).
 SHARED = ("UCX_", "UCC_", "FI_", "PSM", "HFI_", "CXI_", "IBV_", "MLX5_", "RDMAV_", "PMI_", "PMI2_",
@@ -59,6 +62,34 @@ def isolated(environ):
     return {name: value for name, value in environ.items()
             if not name.startswith(("PYTHON", "GIT_"))
             and (not name.startswith("RFM_") or name == "RFM_CONFIG_FILES")}
+
+
+#: The process of cotejo that sets the variables of `OWN` for all that it starts.
+BY = "COTEJO_BY"
+#: Variables by which a study passes its request on, to the job of a scheduler and to ReFrame.
+OWN = tuple(f"COTEJO_{name}" for name in (
+    "BLOCK", "CELLS", "HOSTS", "LEFT_OUT", "MPIS", "PART", "PARTITIONS", "PROGRAM", "SET", "SIZES",
+    "STATUS", "WALL", "WORDS"))
+
+
+def _of_ours(number):
+    """Whether a process is this one or one that it descends from."""
+    one = str(os.getpid())
+    while one not in (number, "0"):
+        try:
+            one = pathlib.Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:  # of another user, whose processes may be hidden
+            return False
+    return one == number != "0"
+
+
+def check_own():
+    """ValueError where a variable of `OWN` comes from a user's shell. It would change the launches
+    that are measured, and nothing in a session would say so."""
+    given = sorted(os.environ.keys() & {*OWN})
+    if given and not _of_ours(os.environ.get(BY, "")):
+        raise ValueError(f"{given[0]} is a variable of cotejo's own processes; remove it from "
+                         "your shell, and use the options of make (docs/commands.md)")
 
 
 def before_others(*libraries):

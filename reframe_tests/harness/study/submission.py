@@ -12,13 +12,14 @@ import math
 import os
 import pathlib
 import re
+import shlex
 import sys
 import tempfile
 import time
 
 from .. import backends
 from ..launch import sessions
-from ..machine import allocation
+from ..machine import allocation, environment
 from ..model import families, sites
 from . import plans
 
@@ -28,7 +29,7 @@ AGAIN = 3
 LAUNCH_S, START_S = 8.0, 120
 #: Variables that a job takes over from this process. The name of the study that has this machine's
 #: cores is not one: the job takes the cores of its nodes.
-HANDED = re.compile(r"COTEJO_(?!STUDY$|LOCKS$)\w+|RFM_\w+|SPACK_ENV|PATH|R_LIBS|STACK")
+HANDED = re.compile(r"COTEJO_(?!STUDY$|LOCKS$|BY$)\w+|RFM_\w+|SPACK_ENV|PATH|R_LIBS|STACK")
 
 
 def groups(system=None):
@@ -67,6 +68,14 @@ def options(group, hosts):
     """Options for the scheduler beside its access and the time; `hosts`: the most hosts of a
     planned cell."""
     return allocation.asked(group[0], nodes_of(group, hosts), *size_of(group))
+
+
+def flux_batch(asked, seconds, access, words):
+    """The command of bash that submits these words to Flux. The last word is the script that flux
+    runs, with its quotes."""
+    script = shlex.quote(f"{environment.BY}=$$ {shlex.join(words)}")
+    return " ".join(["flux", "batch", *asked, f"--time-limit={seconds:.0f}s", *access, "--wrap",
+                     script])
 
 
 def launch_s(tag):
