@@ -41,7 +41,8 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     def choose_partition(self):
         first = GROUPS[self.group][0]["name"]
         self.valid_systems = [f"{sites.system(sites.site_folder())['name']}:{first}"]
-        self.descr = f"{len(GROUPS[self.group])} partitions of {sites.site_name()}"
+        names = ", ".join(partition["name"] for partition in GROUPS[self.group])
+        self.descr = f"All blocks of a study, in one job on {names} of {sites.site_name()}"
 
     @run_after("setup")
     def wait_for_nodes(self):

@@ -55,8 +55,8 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
 
     #: Seed of the order in which the block was drawn; None where it was not.
     seed = None
-    #: The class that a single launch stands for, and the parameters that distinguish its cells.
-    named_after, told = "", ()
+    #: The parameters that distinguish the cells of a test, where it is made for a single launch.
+    told = ()
     num_tasks = 2
     #: Whether the messages of its operations show which algorithm ran (`harness.launch.twins`).
     messages_counted = False
@@ -69,7 +69,9 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
     @run_after("init")
     def say_what_it_needs(self):
         self.tags |= planning.tags(self)
-        self.descr = f"{self.experiment}: {self.scale}"
+        words = next(one.__doc__ for one in type(self).__mro__
+                     if issubclass(one, Experiment) and one.__doc__)
+        self.descr = " ".join(words.partition("\n\n")[0].split())
         features = TRANSPORTS[self.transport].features()
         self.valid_systems = [" ".join(f"+{name}" for name in features)] if features else ["*"]
         self.valid_prog_environs = [f"+{self.kind} +{self.transport}"]

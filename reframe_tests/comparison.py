@@ -37,12 +37,16 @@ from .harness.study import blocks, ending, plans
 class Row(RegressionTestPlugin):
     """One launch of one configuration in one partition."""
 
-    mpi = partition = ""
+    mpi = parameter(type=str)
+    partition = parameter(type=str)
+    #: Name of the configuration and of the launch.
+    unique = ""
 
     @run_after("init", always_last=True)
     def narrow(self):
-        self.valid_systems, self.valid_prog_environs = [self.partition], [self.mpi]
-        self.tags = {"comparison"}
+        self.valid_systems = [f"{runtime().system.name}:{self.partition}"]
+        self.valid_prog_environs = [self.mpi]
+        self.tags, self.launch = {"comparison"}, getattr(self, NUMBER)
 
     @run_before("run")
     def begin_session(self):
@@ -54,11 +58,9 @@ class Row(RegressionTestPlugin):
 
     @classmethod
     def variant_name(cls, variant_num=None):
-        """The name of a test. The name of its class is also the name of a performance log, which
-        all launches of the test share."""
-        if variant_num is None:
-            return cls.named_after or cls.__name__
-        return type(cls).variant_name(cls, variant_num)
+        """The name of a launch, since all launches of a test have the test's name. Without a
+        variant, the name of the performance log that they share."""
+        return cls.__name__ if variant_num is None else cls.unique
 
 
 def tests_of(files, of_study):
@@ -101,7 +103,7 @@ def variants(test):
     names = planning.telling(test, test.settings, test.varied)
     found = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
     for number, params in enumerate(found):
-        if params["launch"] == found[0]["launch"]:
+        if params.get("launch") == found[0].get("launch"):
             values = params if {*names} <= params.keys() else planning.values_told(
                 test(variant_num=number))
             yield params, [values[name] for name in names]
@@ -130,14 +132,13 @@ def drawn(block):
 def declare(block, cell):
     """Makes the test of a launch; returns the name that ReFrame has for it."""
     test, params, partition, mpi = CONFIGURATIONS[cell]
-    fixed = {name: parameter([value]) for name, value in params.items() if name != "launch"}
-    made = make_test(re.sub(r"\W", "_", f"launch_{cell}_{block:03d}"), (test, Row),
-                     {"launch": parameter([block]), **fixed}, module=__name__)
-    made.partition, made.mpi, made.seed = partition.fullname, mpi, SEED + block
-    made.named_after = test.__name__
+    single = {**params, "partition": partition.name, "mpi": mpi, NUMBER: block}
+    made = make_test(test.__name__, (test, Row), {
+        name: parameter([value]) for name, value in single.items()}, module=__name__)
+    made.seed, made.unique = SEED + block, re.sub(r"\W", "_", f"{cell}_{block:03d}")
     made.told = planning.telling(test, test.settings, test.varied)
     rfm.simple_test(made)
-    return made.variant_name(0)
+    return made.unique
 
 
 def begin():
@@ -174,6 +175,8 @@ STARTED = []
 STUDY = blocks.requested()
 FILES = STUDY.get("files", ["p2p", "hosts", "simulated"])
 SEED = STUDY["seed"] if STUDY else random.SystemRandom().randrange(1 << 31)
+#: The parameter with the number of the block.
+NUMBER = "launch" if "launch" in Experiment.raw_params else "block"
 NUMBERS = [STUDY["block"]] if STUDY else scales.blocks("quick")
 if len(NUMBERS) >= plans.WARM_UP_FROM:
     NUMBERS.insert(0, sessions.WARM_UP)
@@ -185,6 +188,7 @@ if NAMES and not STUDY:
     class report(rfm.RunOnlyRegressionTest):  # noqa: N801
         """Figures and tables of all launches that there are, when these have ended."""
 
+        descr = "Figures and tables of all launches"
         valid_systems = [next(iter(CONFIGURATIONS.values()))[2].fullname]
         valid_prog_environs = [next(iter(CONFIGURATIONS.values()))[3]]
         local = True

@@ -49,8 +49,7 @@ class Planted(Quick, Experiment):
     def plant(self):
         if self.is_dry_run():
             return  # no session is begun for it
-        planted = drawn(sessions.session_name(),
-                        self.named_after or type(self).__name__)[self.alias]
+        planted = drawn(sessions.session_name(), type(self).__name__)[self.alias]
         self.env_vars["COTEJO_SLOW"] = planted
         self.env_vars["COTEJO_SLOW_SEED"] = str(zlib.crc32(
             f"{sessions.session_name()} {self.cell} {self.launch}".encode()))

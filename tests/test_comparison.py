@@ -42,6 +42,16 @@ def end_of_report(fake):
     return ["Ping-pong, shared memory", "  1 B: MPICH", f"{fake.folder}/report/report.html"]
 
 
+def measured(output):
+    """The configuration and the block of each test that ran, in this order, by its name."""
+    found = []
+    for test, words in re.findall(r"OK\S* \] .*?\) (\w+) (%.*?) /", output):
+        named = dict(word.split("=") for word in re.findall(r"%(\S+)", words))
+        cell = [test, *(named[name] for name in ("mpi", "transport", "placement", "partition"))]
+        found.append((".".join(cell), int(named.get("block") or named["launch"])))
+    return found
+
+
 def launches(fake):
     found = [json.loads(path.read_text())
              for path in (fake.folder / "results/fake").glob("*/*.00?.json")]
@@ -64,10 +74,9 @@ def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
     assert (plan["tag"], plan["blocks"], len(plan["cells"])) == ("quick", 3, 4)
     assert [f["name"] for f in plan["families"]][0] == "cray-mpich"
     assert {"name": "tcp", "title": "TCP"} in plan["transports"]
-    ran = [line.split("launch_")[1].partition(" ")[0] for line in output.splitlines()
-           if "OK" in line and "launch_" in line]
-    assert [int(name[-3:]) for name in ran] == [block for block in (1, 2, 3) for _ in range(4)]
-    drawn = [tuple(name[:-4] for name in ran[first:first + 4]) for first in (0, 4, 8)]
+    ran = measured(output)
+    assert [block for _, block in ran] == [block for block in (1, 2, 3) for _ in range(4)]
+    drawn = [tuple(name for name, _ in ran[first:first + 4]) for first in (0, 4, 8)]
     assert len({tuple(sorted(block)) for block in drawn}) == 1
     # A second run adds launches. If there are enough, the first block warms up.
     run(site, "-r", COTEJO_LAUNCHES="5")
@@ -95,11 +104,9 @@ def test_a_study_and_a_bare_run_draw_their_blocks_by_one_function(site, way):
         log = re.search("^study: ReFrame's output is in (.*)$", output, re.MULTILINE)[1]
         assert output.count("\n") < 20 and "OK" not in output, output
         output = pathlib.Path(log).read_text()
-    ran = [found[1] for line in output.splitlines()
-           if (found := re.search(r"OK.*?(launch_\w+)", line))]
-    assert ran == [re.sub(r"\W", "_", f"launch_{cell}_{block:03d}") for block in (1, 2, 3)
-                   for cell in planning.drawn_order(
-                       plan["seed"] + block, [[one] for one in sorted(plan["cells"])])]
+    assert measured(output) == [
+        (cell, block) for block in (1, 2, 3) for cell in planning.drawn_order(
+            plan["seed"] + block, [[one] for one in sorted(plan["cells"])])]
     logs = {path.name for path in site.stack.glob("reframe/perflogs/*/*/*.log")}
     assert logs - {"report.log"} == {"pingpong_quick.log", "pingping_quick.log"}
 

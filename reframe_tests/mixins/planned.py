@@ -16,12 +16,6 @@ class Planned(RegressionTestPlugin):
     #: The kind of a skip: normal for this site, or a sign of a problem ('').
     left_out = ""
 
-    @run_after("init")
-    def number_repetitions(self):
-        """Numbers the launches of `reframe --repeat=N`, which repeats the numbers of the test."""
-        repetition = getattr(self, ".repeat_no", 0)
-        self.launch += repetition * max(type(self).param_space.params["launch"].values)
-
     @run_after("init", always_last=True)
     def note_left_out(self):
         planning.note_lacking(self, runtime().system.partitions)
@@ -40,6 +34,7 @@ class Planned(RegressionTestPlugin):
     @run_after("setup", always_last=True)
     def look_whether_it_is_wanted(self):
         planning.note(self)
+        self.launch = planning.numbered(self.cell, self.launch)
         cell, self.cell = self.cell, ""  # the next skip is not a limitation of this site
         reason = planning.why_not_now(cell, self.launch)
         self.skip_if(bool(reason), reason)

@@ -37,8 +37,10 @@ class Question(RegressionTestPlugin):
     main_job = variable(bool, value=False)
     #: Names of the parameters beside launch, transport and placement.
     varied = variable(list, value=[])
-    #: Number of the launch, which is the block of a study.
-    launch = parameter(scales.numbers(), type=int)
+    #: Number of the launch, which is the block of a study. `reframe --repeat=N` makes N of them;
+    #: it is a parameter for the jobs of a pipeline only, each of which is a ReFrame of its own.
+    launch = (parameter(scales.numbers(), type=int) if scales.numbers() != [1]
+              else variable(int, value=1))
     #: Name of a placement of the site.
     placement = parameter(["near"], type=str)
     #: Transport of the messages; a library without it is left out. The default is shm and tcp,

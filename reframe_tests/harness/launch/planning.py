@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lists the cells, names each cell, and selects the cells of this run."""
 
+import collections
 import inspect
 import pathlib
 import random
@@ -13,6 +14,17 @@ def tags(test):
     job = pathlib.Path(inspect.getfile(type(test))).stem
     main = test.main_job or test.scale == "full"
     return {scales.tag(job, test.scale), *([test.scale] if main else [])}
+
+
+#: How often this ReFrame has prepared a launch: (cell, number) -> times.
+PREPARED = collections.Counter()
+
+
+def numbered(cell, launch):
+    """The number of a launch that `reframe --repeat=N` may have repeated: its own the first time,
+    later numbers behind those of the test."""
+    PREPARED[cell, launch] += 1
+    return launch + (PREPARED[cell, launch] - 1) * len(scales.numbers())
 
 
 def drawn_order(seed, questions):
@@ -28,7 +40,7 @@ def telling(test, settings, varied):
     transport and placement: those that the class lists, and every other parameter with several
     values except the parameter of `reframe --repeat`."""
     named = [*settings, *varied]
-    return named + [name for name, found in test.param_space.params.items()
+    return named + [name for name, found in test.raw_params.items()
                     if name not in ("launch", "transport", "placement", ".repeat_no", *named)
                     and len(found.values) > 1]
 
@@ -50,8 +62,7 @@ def values_told(test):
 def name_of(test, family, partition):
     """The name of a test's cell under a family in a partition."""
     chosen = {"transport": test.transport, "placement": test.placement}
-    return cell_name(test.named_after or type(test).__name__, family, chosen,
-                     values_told(test).values(), partition)
+    return cell_name(type(test).__name__, family, chosen, values_told(test).values(), partition)
 
 
 def note_lacking(test, partitions):
