@@ -32,8 +32,8 @@ class Kernel(Ranks, Experiment):
     def set_limit(self):
         self.limit_s = 300 if self.scale == "full" else 120
 
-    @run_after("setup")
-    def skip_alone(self):
+    @run_after("init")
+    def leave_out_alone(self):
         self.skip_if(self.ranks == 1 and self.transport != "shm", "one rank sends nothing")
 
     @performance_function("ms")
@@ -178,8 +178,8 @@ class fft_hybrid(Full, Fft):
                         "threads": threads}
         self.limit_s = 300
 
-    @run_after("setup")
-    def skip_alone(self):
+    @run_after("init")
+    def leave_out_alone(self):
         self.skip_if(self.num_tasks == 1 and self.transport != "shm", "one rank sends nothing")
 
 

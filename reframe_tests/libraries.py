@@ -142,7 +142,7 @@ class transport_bcast_quick(Quick, Broadcast):
         if self.transport == "udp":
             self.options = {**self.options, "sizes": "1:32Ki:x4,64000"}
 
-    @run_after("setup")
-    def skip_without(self):
+    @run_after("init")
+    def leave_out_streams(self):
         self.skip_if(self.transport == "tcp" and self.broadcast == "library",
                      "TCP has no messages to all")

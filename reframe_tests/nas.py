@@ -42,8 +42,8 @@ class Nas(Experiment):
         self.experiment = f"nas-{self.kernel}"
         self.options = {"class": self.letter, "threads": self.threads, **self.options}
 
-    @run_after("setup")
-    def skip_without_zones(self):
+    @run_after("init")
+    def leave_out_small(self):
         if not self.kernel.endswith("-mz"):
             return
         zones = LU_ZONES if self.kernel == "lu-mz" else ZONES[self.letter]

@@ -27,15 +27,17 @@ class OneSided(Varied, Latency, Experiment):
     @run_after("init")
     def set_operation(self):
         self.operation = f"put.flush.{self.window}"
+        self.leave_out_memory("shared")
 
     @run_after("setup")
     def look_for_common_memory(self):
-        shared = ["shared"]
         if self.request.place.hosts == 1:
-            shared += self.family.shared_windows
-        self.skip_if(self.window in shared and self.transport != "shm",
-                     f"{self.family.title}: a window of {self.window} is memory that ranks have "
-                     "in common, whatever the transport")
+            self.leave_out_memory(*self.family.shared_windows)
+
+    def leave_out_memory(self, *windows):
+        self.skip_if(self.window in windows and self.transport != "shm",
+                     f"a window of {self.window} is memory that ranks have in common, whatever "
+                     "the transport")
 
 
 @rfm.simple_test

@@ -28,8 +28,8 @@ class Transport(Layer):
 
     transport = parameter(["tcp", "udp", "unix", "shm", "llc", "raw", "icmp"], type=str)
 
-    @run_after("setup")
-    def check_transport(self):
+    @run_after("init")
+    def leave_out_echoes(self):
         self.skip_if(self.transport == "icmp" and self.experiment != "pingpong",
                      "ICMP only echoes")
 

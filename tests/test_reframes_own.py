@@ -117,6 +117,19 @@ def test_a_mode_selects_the_tests_of_a_scale(site, mode, scale):
     assert all(scale in name.split()[0] for name in names), names
 
 
+@pytest.mark.parametrize(("job", "impossible"), [
+    ("kernels", ["ranks=1 ", "transport=tcp"]), ("kernels", ["split=1x", "transport=tcp"]),
+    ("onesided", ["window=shared", "transport=tcp"])])
+def test_variants_that_no_machine_can_have_are_not_there(tmp_path, job, impossible):
+    """They were tests that each run skipped."""
+    fake = Fake(tmp_path, "intel-mpi", INTEL, scale="ranks: 64\n", more=', "extras": {"nodes": 2}')
+    said = fake.start(str(REFRAME), "-l", "-n", ".", "-c",
+                      str(families.REPO / f"reframe_tests/{job}.py"))
+    names = re.findall("^- .*", said, re.M)
+    assert len(names) > 1, said[-2000:]
+    assert not [name for name in names if all(word in name for word in impossible)]
+
+
 def test_files_are_chosen_by_full_names_of_tests_only():
     """A part of a name may be found in other tests, and in their parameters."""
     files = sorted((families.REPO / "reframe_tests").glob("*.py"))
