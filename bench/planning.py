@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the time before the first launch with its goals, in seconds of one core."""
 
+import contextlib
 import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import tempfile
+import time
 
 from bench.common import say
+from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import topology
 from reframe_tests.harness.model import families
 
@@ -96,8 +100,31 @@ def large_site():
                 spent < 3 and count and count[1] != "0")
 
 
+def first_launch():
+    """Begins the quick study of a built stack, and ends it after its first launch."""
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        began = time.monotonic()
+        study = subprocess.Popen(
+            ["make", "study", f"RESULTS={folder}", f"STACK={families.stack_prefix()}"],
+            cwd=families.REPO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True)
+        try:
+            while study.poll() is None and not [
+                    path for session in pathlib.Path(folder).glob("*/*")
+                    for path in sessions.launch_files(session)]:
+                time.sleep(0.05)
+            wall = time.monotonic() - began
+            say("`make study` ends its first launch within 10 s of a built stack",
+                f"{wall:.1f} s", study.poll() is None and wall <= 10)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(study.pid, signal.SIGINT)
+            study.wait()
+
+
 def hold():
     overhead()
+    first_launch()
     large_site()
     wall, _ = took("-l")
     say("the list of a bare reframe under 5 s", f"{wall:.1f} s", wall < 5)
