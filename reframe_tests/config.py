@@ -211,7 +211,9 @@ site_configuration = {
                         "|%(check_perf_ref)s|%(check_perf_lower_thres)s|%(check_perf_upper_thres)s|"
                     ),
                     "format": (
-                        "%(check_job_completion_time)s|%(check_display_name)s|%(check_environ)s"
+                        "%(check_job_completion_time)s|%(check_display_name)s|%(check_scale)s"
+                        "|%(check_transport)s|%(check_placement)s|%(check_num_tasks)s"
+                        "|%(check_environ)s"
                         "|%(check_executable)s|%(check_executable_opts)s|%(check_prerun_cmds)s"
                         "|%(check_result)s|%(check_perfvalues)s"
                     ),

@@ -210,4 +210,7 @@ def test_performance_logs_hold_the_figures(site):
     (path,) = site.stack.glob("reframe/perflogs/*/*/pingpong_smoke.log")
     header, line = (text.split("|") for text in path.read_text().splitlines()[:2])
     assert "latency=1" in line or "latency=1.0" in line, line
+    named = dict(zip(header, line, strict=True))
+    assert [named[name] for name in ("scale", "transport", "placement", "num_tasks")] == [
+        "smoke", "shm", "near", "2"]
     assert len(header) == len(line)
