@@ -46,7 +46,7 @@ class Row(RegressionTestPlugin):
     def narrow(self):
         self.valid_systems = [f"{runtime().system.name}:{self.partition}"]
         self.valid_prog_environs = [self.mpi]
-        self.tags, self.launch = {"comparison"}, getattr(self, NUMBER)
+        self.tags = {"comparison"}
 
     @run_before("run")
     def begin_session(self):
@@ -103,7 +103,7 @@ def variants(test):
     names = planning.telling(test, test.settings, test.varied)
     found = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
     for number, params in enumerate(found):
-        if params.get("launch") == found[0].get("launch"):
+        if params.get("block") == found[0].get("block"):
             values = params if {*names} <= params.keys() else planning.values_told(
                 test(variant_num=number))
             yield params, [values[name] for name in names]
@@ -132,7 +132,7 @@ def drawn(block):
 def declare(block, cell):
     """Makes the test of a launch; returns the name that ReFrame has for it."""
     test, params, partition, mpi = CONFIGURATIONS[cell]
-    single = {**params, "partition": partition.name, "mpi": mpi, NUMBER: block}
+    single = {**params, "partition": partition.name, "mpi": mpi, "block": block}
     made = make_test(test.__name__, (test, Row), {
         name: parameter([value]) for name, value in single.items()}, module=__name__)
     made.seed, made.unique = SEED + block, re.sub(r"\W", "_", f"{cell}_{block:03d}")
@@ -175,8 +175,6 @@ STARTED = []
 STUDY = blocks.requested()
 FILES = STUDY.get("files", ["p2p", "hosts", "simulated"])
 SEED = STUDY["seed"] if STUDY else random.SystemRandom().randrange(1 << 31)
-#: The parameter with the number of the block.
-NUMBER = "launch" if "launch" in Experiment.raw_params else "block"
 NUMBERS = [STUDY["block"]] if STUDY else scales.blocks("quick")
 if len(NUMBERS) >= plans.WARM_UP_FROM:
     NUMBERS.insert(0, sessions.WARM_UP)

@@ -48,7 +48,7 @@ def measured(output):
     for test, words in re.findall(r"OK\S* \] .*?\) (\w+) (%.*?) /", output):
         named = dict(word.split("=") for word in re.findall(r"%(\S+)", words))
         cell = [test, *(named[name] for name in ("mpi", "transport", "placement", "partition"))]
-        found.append((".".join(cell), int(named.get("block") or named["launch"])))
+        found.append((".".join(cell), int(named["block"])))
     return found
 
 

@@ -35,12 +35,13 @@ class Question(RegressionTestPlugin):
     #: a job with tags of its own: FILE-check, FILE, FILE-full (`make study TAG=collectives`).
     #: ReFrame finds tags by part of their names, so none of these may hold `smoke` or `quick`.
     main_job = variable(bool, value=False)
-    #: Names of the parameters beside launch, transport and placement.
+    #: Names of the parameters beside block, transport and placement.
     varied = variable(list, value=[])
-    #: Number of the launch, which is the block of a study. `reframe --repeat=N` makes N of them;
-    #: it is a parameter for the jobs of a pipeline only, each of which is a ReFrame of its own.
-    launch = (parameter(scales.numbers(), type=int) if scales.numbers() != [1]
-              else variable(int, value=1))
+    #: Number of the launch, which is the block of a study. `reframe --repeat=N` makes N of them.
+    launch = variable(int, value=1)
+    #: The numbers are a parameter for the jobs of a pipeline only, each a ReFrame of its own.
+    if scales.numbers() != [1]:
+        block = parameter(scales.numbers(), type=int)
     #: Name of a placement of the site.
     placement = parameter(["near"], type=str)
     #: Transport of the messages; a library without it is left out. The default is shm and tcp,
@@ -59,6 +60,10 @@ class Question(RegressionTestPlugin):
     every_host = variable(bool, value=False)
     #: Threads of each rank, each on a core of its own.
     threads = variable(int, value=1)
+
+    @run_after("init")
+    def number(self):
+        self.launch = getattr(self, "block", self.launch)
 
     @run_after("init")
     def measure_given_sizes(self):

@@ -36,12 +36,12 @@ def drawn_order(seed, questions):
 
 
 def telling(test, settings, varied):
-    """Names of the parameters that distinguish variants of a class of tests, beside launch,
+    """Names of the parameters that distinguish variants of a class of tests, beside block,
     transport and placement: those that the class lists, and every other parameter with several
     values except the parameter of `reframe --repeat`."""
     named = [*settings, *varied]
     return named + [name for name, found in test.raw_params.items()
-                    if name not in ("launch", "transport", "placement", ".repeat_no", *named)
+                    if name not in ("block", "transport", "placement", ".repeat_no", *named)
                     and len(found.values) > 1]
 
 
