@@ -162,5 +162,6 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
 
 
 # ReFrame's deprecated name of `env_vars`: each time that it is touched it unwinds the stack, which
-# was half of the time to make a test, and 10 ms of a rank's core at each poll.
+# was half of the time to make a test, and 10 ms of a rank's core at each poll. ReFrame
+# forbids a declaration in its place (`core/variables.py`, line 882).
 Experiment.var_space.vars.pop("variables")
