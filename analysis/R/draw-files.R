@@ -48,7 +48,8 @@ draw_all_anew <- function(results_dir, out_dir, session, published) {
     coverage <- draw_all_exhibits(
       study$results, out_dir, session, published = published, summary = study$whole
     )
-    write_gallery(coverage, out_dir, names)
+    cards <- newest_first(answer(study$comparison), study$summary)
+    write_gallery(coverage, out_dir, names, cards)
     list(coverage = coverage, figures = names)
   })
 }

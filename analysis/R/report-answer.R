@@ -192,7 +192,8 @@ open_pairs <- function(rows) {
   if (!nrow(open)) {
     return(data.table(
       stratum = integer(), a = character(), b = character(), sizes = list(), low = numeric(),
-      high = numeric(), more_launches = numeric(), more_sessions = numeric(), text = character()
+      high = numeric(), more_launches = numeric(), more_sessions = numeric(), apart = logical(),
+      text = character()
     ))
   }
   out <- open[, list(
@@ -207,7 +208,6 @@ open_pairs <- function(rows) {
     }, ""),
     fifelse(apart, "the sessions differ", say_interval(a, low, high))
   )]
-  out[, apart := NULL]
   out[]
 }
 
@@ -310,7 +310,9 @@ say_settle <- function(settle) {
 #' @param cells what [about_strata()] found for the stratum's cells; `NULL`: unknown.
 #' @noRd
 settle_command <- function(card, cells) {
-  if (!nrow(card$open) && card$tested > 0L) {
+  # Without a forecast, only sessions that differ have an advice.
+  known <- card$open$apart | !is.na(card$open$more_launches) | !is.na(card$open$more_sessions)
+  if (!any(known) && card$tested > 0L) {
     return(NULL)
   }
   more <- more_of_card(card)

@@ -8,14 +8,26 @@
 #'
 #' @param coverage what [draw_all_exhibits()] returned.
 #' @param figures names of the study's own figures in `out_dir`.
+#' @param cards answers of the study, the most important first.
 #' @noRd
-write_gallery <- function(coverage, out_dir, figures = character()) {
+write_gallery <- function(coverage, out_dir, figures = character(), cards = list()) {
   tags <- htmltools::tags
   best <- best_of(coverage)
   studies <- split(coverage, by = "study", sorted = FALSE)
   own <- names(studies) == "cotejo"
   body <- htmltools::tagList(
     search_box("words, such as: bcast 16 ranks"),
+    if (length(cards)) {
+      left <- length(cards) - MOST_CARDS
+      list(
+        tags$h2("Answers"), tags$p(CARD_WORDS), html_cards(utils::head(cards, MOST_CARDS)),
+        if (left > 0L) {
+          tags$p(sprintf("%s in the report (`make report`).", count_of(
+            left, "more answer is", "more answers are"
+          )))
+        }
+      )
+    },
     if (length(figures)) {
       list(
         tags$h2("Figures of these results"),
