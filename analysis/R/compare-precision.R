@@ -27,7 +27,7 @@
 #' @return data.table, one row a group, widest first: `group`; `cells` (names of the cells that
 #'   work, or may yet, separated by commas); `blocks` (with a usable launch); `width` (`NA`: too
 #'   few blocks for an interval); `at` (pair, operation and size, in words); `wide` (flag); `more`
-#'   (blocks that would likely suffice: the width falls with the square root of their number).
+#'   (blocks that would likely suffice, by continuations of the study as in [units_to_settle()]).
 #' @keywords internal
 wide_groups <- function(session_dir, until) {
   times <- read_medians(session_dir)
@@ -45,7 +45,7 @@ wide_groups <- function(session_dir, until) {
       return(NULL)
     }
     working <- cells[cells$cell %in% usable$cell]
-    widths <- if (is.na(until)) open_of(usable, working) else widths_of(usable, working)
+    widths <- if (is.na(until)) open_of(usable, working) else widths_of(usable, working, until)
     names <- paste(sort(cells$cell, method = "radix"), collapse = ",")
     c(list(group = part$group[[1L]], cells = names, blocks = uniqueN(usable$block)), widths)
   }))
@@ -59,7 +59,7 @@ wide_groups <- function(session_dir, until) {
   groups[, wide := is.na(width) | is.na(before) | pmax(width, before) > until]
   groups[, more := fifelse(
     is.na(width) | is.na(before), pmax(1, STOP_FROM + 1 - blocks),
-    fifelse(wide, pmax(1, ceiling(blocks * ((width / until)^2 - 1))), 0)
+    fifelse(wide, pmin(MOST_LAUNCHES, more), 0)
   )]
   groups[, before := NULL]
   groups[order(-width, group, na.last = FALSE)]
@@ -121,23 +121,36 @@ open_at_look <- function(curves, question = rep(1L, length(curves))) {
 }
 
 # The widest interval of a group, with all blocks (`width`) and without the last block (`before`).
-widths_of <- function(times, cells) {
-  none <- list(width = NA_real_, at = "", before = NA_real_)
+widths_of <- function(times, cells, until) {
+  none <- list(width = NA_real_, at = "", before = NA_real_, more = 1)
   if (!nrow(cells)) {
     return(none)
   }
   pairs <- pairs_of_cells(cells)
   all <- times[, if (length(pairs)) {
-    rbindlist(lapply(pairs, function(pair) width_of_pair(.SD, cells$cell[pair])))
+    rbindlist(lapply(pairs, function(pair) width_of_pair(.SD, cells$cell[pair], until)))
   } else {
-    width_alone(.SD)
+    width_alone(.SD, until)
   }, by = "operation"]
   last <- all[order(-width, na.last = FALSE)][1L]
   list(
     width = last$width, at = if (is.na(last$width)) "" else paste(last$at, last$operation),
-    before = if (anyNA(all$before)) NA_real_ else max(all$before)
+    before = if (anyNA(all$before)) NA_real_ else max(all$before),
+    more = max(1, all$more, na.rm = TRUE)
   )
 }
+
+# Blocks to add until intervals are likely within `until`. `test` makes continuations, and `width`
+# computes the widths from them; `open` are the numbers of the wide sizes.
+blocks_to_narrow <- function(n, test, open, level, until, width) {
+  if (!length(open)) {
+    return(0)
+  }
+  narrow <- function(tests, level, most) width(tests, level) <= most
+  max(with_seed(1L, units_to_settle(n, test, open, level, until, narrow)))
+}
+
+width_of_tests <- function(tests, level) expm1(stats::qt(1 - level / 2, tests$df) * tests$error)
 
 # The pairs of cells that differ in one of MPI, settings and parameters.
 pairs_of_cells <- function(cells) {
@@ -162,22 +175,27 @@ differences_of_pair <- function(times, pair) {
   d
 }
 
-width_of_pair <- function(times, pair) {
+width_of_pair <- function(times, pair, until) {
   d <- differences_of_pair(times, pair)
   if (is.null(d)) {
     return(NULL)
   }
   sizes <- as.numeric(colnames(d))
-  half <- lapply(list(d, d[-nrow(d), , drop = FALSE]), function(part) {
-    if (nrow(part) < STOP_FROM || min(colSums(!is.na(part))) < STOP_FROM) {
+  curves <- lapply(list(d, d[-nrow(d), , drop = FALSE]), function(part) {
+    if (nrow(part) >= STOP_FROM && min(colSums(!is.na(part))) >= STOP_FROM) paired_curve(part)
+  })
+  half <- lapply(curves, function(curve) {
+    if (is.null(curve)) {
       return(rep(NA_real_, length(sizes)))
     }
-    curve <- paired_curve(part)
     expm1((curve$high - curve$low) / 2)
   })
   widest <- which.max(half[[1L]])
+  open <- which(half[[1L]] > until)
   list(
-    width = max(half[[1L]]), before = max(half[[2L]]),
+    width = max(half[[1L]]), before = max(half[[2L]]), more = blocks_to_narrow(
+      nrow(d), continue_blocks(d), open, 1 - curves[[1L]]$confidence[open], until, width_of_tests
+    ),
     at = if (length(widest)) {
       paste(pair[[1L]], "/", pair[[2L]], "at", format_bytes(sizes[[widest]]))
     } else {
@@ -186,7 +204,7 @@ width_of_pair <- function(times, pair) {
   )
 }
 
-width_alone <- function(times) {
+width_alone <- function(times, until) {
   half <- function(x) {
     found <- median_interval(x)
     if (found$level %in% NA || found$level < 0.95) {
@@ -195,9 +213,19 @@ width_alone <- function(times) {
     (found$high - found$low) / 2 / found$median
   }
   times <- times[order(as.integer(block))]
-  times[, list(
-    width = half(median_s), before = half(median_s[-.N]), at = format_bytes(bytes[[1L]])
-  ), by = "bytes"][, !"bytes"]
+  continue <- function(x) {
+    function(add) {
+      list(width = replicate(CONTINUATIONS, half(x[continued(length(x), add)])))
+    }
+  }
+  out <- times[, list(
+    width = half(median_s), before = half(median_s[-.N]), at = format_bytes(bytes[[1L]]),
+    more = blocks_to_narrow(
+      .N, continue(median_s), if (half(median_s) %in% NA || half(median_s) <= until) NULL else 1L,
+      0.05, until, function(tests, level) tests$width
+    )
+  ), by = "bytes"]
+  out[, !"bytes"]
 }
 
 #' Read the summaries in the launch descriptions of a session. A launch that is not usable has one

@@ -262,6 +262,25 @@ test_that("so many launches as are asked for settle a comparison that is not set
   expect_match(say_more(Inf), "^more than 200 more launches would be needed")
 })
 
+test_that("the blocks that a width is said to need bring it there about as often as said", {
+  set.seed(12L)
+  sizes <- 4L
+  draw <- function(n) 0.07 * (stats::rnorm(n) + matrix(stats::rnorm(n * sizes), n)) / sqrt(2)
+  width <- function(d) with(paired_curve(d), expm1((high - low) / 2))
+  ends <- replicate(60L, {
+    d <- draw(8L)
+    open <- which(width(d) > 0.03)
+    more <- blocks_to_narrow(
+      8L, continue_blocks(d), open, rep(0.05, length(open)), 0.03, width_of_tests
+    )
+    c(more = more, reached = max(width(rbind(d, draw(min(more, 200))))) <= 0.03)
+  })
+  expect_gt(mean(ends["reached", ]), 0.6)
+  needed <- Position(\(n) mean(replicate(60L, max(width(draw(n))) <= 0.03)) >= 0.8, 10:60) + 9L
+  expect_lt(stats::median(8 + ends["more", ]), 1.6 * needed)
+  expect_gt(stats::median(8 + ends["more", ]), 0.6 * needed)
+})
+
 # Two MPIs with a different ratio in each session.
 in_sessions <- function(factors, ..., blocks = 10L) {
   folder <- fresh_folder()
