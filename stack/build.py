@@ -60,7 +60,7 @@ def test_launcher(family):
 def build_folder(family, stack):
     """The build folder of a family: STACK/build/NAME, or STACK/build/sites/SITE/NAME."""
     return stack / "build" / family.prefix(stack).relative_to(
-        stack if family.installation.own else stack / "mpi")
+        stack if family.installation.apart(stack) else stack / "mpi")
 
 
 def begin(folder, log):
@@ -133,7 +133,7 @@ def find_installation(family, stack):
 
 def note_version(family, stack, version):
     """Notes the version of a site's own installation as its library reports it."""
-    if family.installation.own:
+    if family.installation.apart(stack):
         found = {**family.installation.built(stack), "version": version}
         removal.write_whole(family.prefix(stack) / installation.STAMP,
                             json.dumps(found, indent=1) + "\n")
@@ -193,13 +193,13 @@ def make_all(stack, options):
     """Compiles and installs everything for which compilers and libraries are installed."""
     link_simulators(stack)
     known = families.with_site(simulators=True).values()
-    own = [f for f in known if f.installation.own]
+    own = [f for f in known if f.installation.apart(stack)]
     for family in own:
         try:
             find_installation(family, stack)
         except installation.InstallationError as err:
             sys.exit(f"build: site {family.site}: mpis.yaml: {family.name}: {err}")
-    present = [*own, *(f for f in known if not f.installation.own and f.installed(stack))]
+    present = [*own, *(f for f in known if f not in own and f.installed(stack))]
     for family in known:
         if family.site and family not in present:
             say(f"site {family.site}: mpis.yaml: {family.name} has no modules and no home, and "

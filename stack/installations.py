@@ -25,7 +25,7 @@ from reframe_tests.harness.model.installation import (
     version_in,
     with_modules,
 )
-from stack import build, releases, verify
+from stack import build, releases, spack_environments, verify
 
 KINDS = ("wheel", "module", "spack", "prefix")
 HEAD = ("# SPDX-License-Identifier: BSD-3-Clause\n"
@@ -143,7 +143,7 @@ def add(name, kind, where, stack):
     removal.write_whole(path, text + lines_of({name: entry_of(name, place, seen)}))
     try:
         family = families.of_site(folder)[name]
-        if family.installation.own:
+        if family.installation.apart(stack):
             build.find_installation(family, stack)
         removal.claim(stack / "build")
         build.build_benchmarks(family, stack, [])
@@ -152,6 +152,11 @@ def add(name, kind, where, stack):
     except BaseException:
         path.unlink() if before is None else removal.write_whole(path, before)
         raise
+    if stack.name == ".spack-env":
+        try:
+            spack_environments.write_site(folder)
+        except ValueError as err:
+            print(f"mpi: Spack cannot use it: {err}")
     return family
 
 

@@ -10,6 +10,7 @@ nothing is missing, and may run at every start of ReFrame.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -135,6 +136,21 @@ def other_site(tools):
             "`spack -e . install`")
 
 
+def old_file():
+    """Why Spack's file of the site's MPI libraries does not follow from mpis.yaml, or ''."""
+    site = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"),
+                        os.environ.get("COTEJO_SITE", "local"))
+    listed, written = site / "mpis.yaml", site / "spack/mpis.yaml"
+    if listed.exists():
+        digest = hashlib.sha256(listed.read_bytes()).hexdigest()
+        if written.exists() and digest in written.read_text():
+            return ""
+    elif not written.exists():
+        return ""
+    return (f"{written} does not follow from {listed}; run `python3 -m stack.spack_environments` "
+            "and `spack -e . concretize --force --fresh-roots`")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("environment", type=pathlib.Path, help="folder of spack.yaml")
@@ -146,8 +162,7 @@ def main():
         wrong = [f"{folder.name}: {reason}" for folder in folders if (reason := complete(folder))]
     except OSError as err:
         return f"spack: {err}; complete the stack as the user who installed it"
-    site = other_site(stack / "tools")
-    for line in [*wrong, *([site] if site else [])]:
+    for line in [*wrong, *filter(None, [other_site(stack / "tools"), old_file()])]:
         print(f"spack: {line}", file=sys.stderr)
     return 1 if len(wrong) == len(folders) else 0
 

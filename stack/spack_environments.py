@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes Spack's environments from the MPI families, and on request their locks.
+"""Writes Spack's environments from the MPI families and from the `mpis.yaml` of a site.
 
-`spack.yaml` builds this checkout in place. `spack_repo/environments/TARGET` holds a lock for one
-target: it takes only the compiler and its C library from the machine. Run this program after a
-family was added or changed. `--lock` needs Spack and takes minutes; a family can be added without.
+`spack.yaml` builds this checkout in place. It includes the MPI libraries that are built by
+default (`spack_repo/mpis.yaml`), or those of the site in use (`SITE/spack/mpis.yaml`). Run this
+program after a family or the `mpis.yaml` of a site was changed; it needs no Spack.
 """
 
 import argparse
+import dataclasses
+import hashlib
 import json
+import os
 import re
-import subprocess
 import sys
 
 import yaml
 
 from reframe_tests.harness.machine import removal
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, sites
 from stack import spack_specs
 
 REPO = families.REPO
-FOLDER = REPO / "spack_repo/environments"
 #: Only IMB-MPI1 of the Intel MPI Benchmarks is launched; other programs take most of the time.
 PROGRAMS = ["cotejo-bench", "intel-mpi-benchmarks ~ext~io~mt~nbc~p2p~rma"]
 #: Specs of families that few studies need: they have a view, and a user adds them (`spack add`).
@@ -30,13 +31,6 @@ ALONE = {"npb-openmp": "npb implementation=openmp"}
 #: Our own packages, and the folder of each's source.
 OWN = {"cotejo-bench": "src", "cotejo-layers": "src", "cotejo-simulator": "src",
        "r-cotejo": "analysis"}
-#: Micro-architectures that have a lock: any processor of the last ten years, and Arm's 64 bits.
-TARGETS = ["x86_64_v3", "aarch64"]
-#: The external of a lock that comes from the machine: Debian 12's compiler, with the C library.
-COMPILER = {"spec": "gcc@12.2.0 languages:='c,c++,fortran' os=debian12 target={target}",
-            "prefix": "/usr",
-            "extra_attributes": {"compilers": {"c": "/usr/bin/gcc", "cxx": "/usr/bin/g++",
-                                               "fortran": "/usr/bin/gfortran"}}}
 #: Spack's own recipes, pinned by their tag. Spack never moves a clone that is there, and by
 #: default keeps one clone for each URL, in its first state. So each tag has its own clone.
 TAG = "v2026.03.0"
@@ -57,6 +51,8 @@ SITE = [{"path": "${COTEJO_SITES}/${COTEJO_SITE}/spack",
         {"path": "site_configs/${COTEJO_SITE}/spack",
          "when": "'COTEJO_SITE' in env and 'COTEJO_SITES' not in env"},
         {"path": "site_configs/local/spack", "when": "'COTEJO_SITE' not in env"}]
+#: The MPI libraries that a site lists, in place of those of `spack_repo/mpis.yaml`.
+OF_SITE = [{**one, "path": f"{one['path']}/mpis.yaml", "optional": True} for one in SITE]
 
 
 def package(spec):
@@ -67,69 +63,120 @@ def is_mpi(family):
     return bool(family.spack) and not family.layer and not family.simulator
 
 
-def roots(found):
-    """Specs of the environment: every program under every MPI, and what needs no MPI. An MPI
-    that is not built by default is a definition that a variable switches on."""
-    mpis = [f.spack for f in found if is_mpi(f) and f.default]
-    added = [{"mpis": [f.spack], "when": ADDED.format(f.name)}
-             for f in found if is_mpi(f) and not f.default]
+def own_specs(found):
+    """Specs that need no MPI, and the matrix of every program and every MPI."""
     beside = [f.spack for f in found
               if f.spack and (f.layer or f.simulator) and f.spack not in OPTIONAL]
-    return ([{"mpis": mpis}, *added, {"programs": PROGRAMS}],
-            ["cotejo", *beside, {"matrix": [["$programs"], ["$^mpis"]]}])
+    return ["cotejo", *beside, {"matrix": [["$programs"], ["$^mpis"]]}]
 
 
-def views(found, root):
-    """One view a family in the shape of a stack, and the one that activation puts on PATH."""
-    def view(name, select):
-        return {"root": f"{root}/{name}", "select": select}
-    out = {"default": view("tools", ["cotejo"])}
-    for f in found:
-        if f.spack:
-            out[f.name] = view(f"mpi/{f.name}",
-                               [f.spack, f"^{f.spack}"] if is_mpi(f) else [f.spack])
-    return {**out, **{name: view(name, [spec]) for name, spec in ALONE.items()}}
+def view(name, *select, root=".spack-env"):
+    return {"root": f"{root}/{name}", "select": [*select]}
+
+
+def views(found, root=".spack-env"):
+    """A view for each family, in the shape of a stack."""
+    return {f.name: view(f"mpi/{f.name}", f.spack, *([f"^{f.spack}"] if is_mpi(f) else []),
+                         root=root) for f in found if f.spack}
+
+
+def by_default(found):
+    """The MPI libraries that are built where a site lists no others, with networks of clusters.
+    A view's root is relative to the file."""
+    found = [f for f in found if is_mpi(f) and f.default]
+    networks = {package(f.spack): {"variants": f.cluster["default"]} for f in found
+                if "default" in f.cluster}
+    return {"packages": networks, "definitions": [{"mpis": [f.spack for f in found]}],
+            "view": views(found, root="../.spack-env")}
 
 
 def checkout(found):
     """The environment of a checkout: its own sources in place, the site's externals."""
-    definitions, specs = roots(found)
+    added = [f for f in found if is_mpi(f) and not f.default]
     return {
-        "definitions": definitions, "specs": specs,
+        "definitions": [*({"mpis": [f.spack], "when": ADDED.format(f.name)} for f in added),
+                        {"programs": PROGRAMS}],
+        "specs": own_specs(found),
         # Every root for itself: unified, the MPIs would exclude each other.
         "concretizer": {"unify": False},
         # Built from this checkout, so that an edit is picked up by `spack install`.
         "develop": {name: {"spec": f"{name}@=main", "path": path} for name, path in OWN.items()},
         "repos": {"cotejo": "spack_repo/cotejo"},
-        # Packages of the machine come first, and may replace pinned packages. Not
+        # Packages of the machine come first, and may replace pinned packages. SITE is not
         # `optional`: a mistyped site must be an error, not a silent build of everything.
-        "include": [*SITE, {"path": "spack_repo/pinned"}],
+        "include": [*SITE, *OF_SITE, {"path": "spack_repo/mpis.yaml"},
+                    {"path": "spack_repo/pinned"}],
         # `spack containerize > Dockerfile`, and then `docker build .` in the checkout.
         "config": {"template_dirs": ["$env/spack_repo/templates"]},
         "container": {"format": "docker", "template": "cotejo.dockerfile", "strip": False,
                       "images": {"os": "ubuntu:24.04", "spack": "1.1"},
                       "os_packages": {"final": ["libc6-dev", "gcc"]}},
-        "view": views(found, ".spack-env")}
+        # The view that activation puts on PATH, and those of all but the default MPIs.
+        "view": {"default": view("tools", "cotejo"),
+                 **views(f for f in found if not (is_mpi(f) and f.default)),
+                 **{name: view(name, spec) for name, spec in ALONE.items()}}}
 
 
-def locked(found, target):
-    """The environment that is locked for a target: no path of this machine but the compiler's."""
-    found = [f for f in found if target.startswith(f.architecture) and f.default]
-    definitions, specs = roots(found)
-    gcc = {**COMPILER, "spec": COMPILER["spec"].format(target=target)}
-    return {
-        "definitions": definitions, "specs": specs,
-        "concretizer": {"unify": False, "targets": {"host_compatible": False}},
-        "packages": {"all": {"require": [f"target={target}"]},
-                     "gcc": {"buildable": False, "require": ["os=debian12"],
-                             "externals:": [gcc]}},
-        "repos": {"cotejo": "../../cotejo"},
-        "include": [{"path": "../../pinned"}],
-        "view": views(found, ".spack-env")}
+def text(data):
+    return NOTE + yaml.safe_dump(data, sort_keys=False, width=99)
 
 
-def text(environment):
-    return NOTE + yaml.safe_dump({"spack": environment}, sort_keys=False, width=99)
+def installed_at(family):
+    """The external of an installation that the site has: its spec has the exact version."""
+    name, place = package(family.spack), family.home.rstrip("/")
+    if not family.version:
+        raise ValueError(f"site {family.site}: mpis.yaml: {family.name} lacks the version, which "
+                         "Spack needs")
+    version = family.version
+    below = re.fullmatch(r"(/.+)/mpi/(\d[\d.]*|latest)", place)
+    if below and name.startswith("intel-oneapi-"):  # Spack's prefix holds all products of oneAPI
+        place, version = below[1], ".".join(version.split(".")[:2])
+    variants = re.sub(r"@[^\s~+]+", "", family.spack[len(name):]).strip()
+    where = {"prefix": place, "modules": family.modules}
+    return {"spec": f"{name}@={version} {variants}".strip(),
+            **{key: value for key, value in where.items() if value}}
+
+
+def of_site(folder):
+    """What Spack reads of the `mpis.yaml` of a site; {} where the site has none. An installation
+    of the site is an external. Spack builds every other library, but none that the site has."""
+    listed = sites.read(folder, "mpis.yaml")
+    if not listed:
+        return {}
+    known = {name: f for name, f in families.of_site(folder).items() if is_mpi(f)}
+    externals = {name: installed_at(f) for name, f in known.items() if f.installation.own}
+    found = {name: dataclasses.replace(f, spack=externals[name]["spec"])
+             for name, f in known.items() if name in externals}
+    there = [f.spack for f in found.values()]
+    found |= {name: f for name, f in known.items() if name not in found and not f.home and (
+        "spack" in listed[name] or not any(spack_specs.may_be_one(f.spack, s) for s in there))}
+    if wrong := spack_specs.overlaps({name: f.spack for name, f in found.items()}):
+        raise ValueError(f"{folder}/mpis.yaml: {'; '.join(wrong)}")
+    built = {package(f.spack) for name, f in found.items() if name not in externals}
+    packages = {}
+    for external in externals.values():
+        name = package(external["spec"])
+        packages.setdefault(name, {"buildable": name in built, "externals": []})
+        packages[name]["externals"].append(external)
+    root = os.path.relpath(REPO, folder / "spack") if REPO in folder.parents else str(REPO)
+    return {"packages": packages,
+            # Two colons: instead of the libraries of `spack_repo/mpis.yaml`.
+            "definitions:": [{"mpis": [f.spack for f in found.values()]}],
+            "view:": views(found.values(), root=f"{root}/.spack-env")}
+
+
+def write_site(folder):
+    """Writes `spack/mpis.yaml` of a site, or removes it where the site lists no libraries. The
+    sum is that of `mpis.yaml`: `reframe` names a file that is older (stack/spack_complete.py)."""
+    path, data = folder / "spack/mpis.yaml", of_site(folder)
+    if data:
+        digest = hashlib.sha256((folder / "mpis.yaml").read_bytes()).hexdigest()
+        path.parent.mkdir(exist_ok=True)
+        removal.write_whole(path, text(data).replace(
+            "reframe_tests/mpi_families", f"../mpis.yaml, sha256 {digest}", 1))
+        print(f"spack: {path}")
+    else:
+        path.unlink(missing_ok=True)
 
 
 def selected():
@@ -144,9 +191,9 @@ def selected():
 def wanted():
     """Path below the repository -> text, of each file that follows from the families."""
     found = selected()
-    out = {"spack.yaml": text(checkout(found)),
-           "spack_repo/pinned/repos.yaml":
-               NOTE + yaml.safe_dump({"repos": {"builtin:": BUILTIN}}, sort_keys=False)}
+    out = {"spack.yaml": text({"spack": checkout(found)}),
+           "spack_repo/mpis.yaml": text(by_default(found)),
+           "spack_repo/pinned/repos.yaml": text({"repos": {"builtin:": BUILTIN}})}
     out["stack/shared_prefix.json"] = json.dumps({
         "note": "Written by `python3 -m stack.spack_environments` from the MPI families.",
         "optional": {f.name: f.spack for f in found if f.spack in OPTIONAL or not f.default},
@@ -166,20 +213,12 @@ def write(files):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lock", action="store_true", help="concretize for each target as well")
-    args = parser.parse_args()
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     try:
         write(wanted())
+        write_site(sites.site_folder())
     except ValueError as err:
         return f"spack: {err}"
-    for target in TARGETS if args.lock else []:
-        folder = FOLDER / target
-        write({f"{folder.relative_to(REPO)}/spack.yaml": text(locked(selected(), target))})
-        done = subprocess.run(["spack", "python", str(REPO / "stack/spack_lock.py"), str(folder),
-                               target])
-        if done.returncode:
-            return f"spack: {folder} cannot be concretized (above)"
     return 0
 
 

@@ -14,9 +14,9 @@ REPO = families.REPO
 SPACK = shutil.which("spack")
 RECIPES = sorted((REPO / "spack_repo/cotejo/packages").glob("*/package.py"))
 ENVIRONMENT = yaml.safe_load((REPO / "spack.yaml").read_text())["spack"]
+MPIS = yaml.safe_load((REPO / "spack_repo/mpis.yaml").read_text())
 FAMILIES = {name: f for name, f in families.load().items() if f.default}
 SITES = sorted(p.name for root in ROOTS for p in (root / "site_configs").iterdir())
-LOCKS = sorted((REPO / "spack_repo/environments").glob("*/spack.lock"))
 needs_spack = pytest.mark.skipif(SPACK is None, reason="no Spack on PATH")
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness.model import declarations, families, installation
-from stack import build, installations, releases, verify
+from stack import build, installations, releases, spack_environments, verify
 from tests.fake_mpi import REFRAME, Fake, executable
 
 STACK = families.stack_prefix()
@@ -284,3 +284,68 @@ def test_two_modules_of_one_library_are_built_and_measured_each_as_itself(
         assert seen["library"].startswith(f"Open MPI v{version},")
         assert seen["path"].startswith(record["asked"]["installation"]["prefix"])
         assert record["asked"]["installation"]["modules"] == [f"openmpi/{version}"]
+
+
+#: The file of a site with all kinds of entries.
+FOR_SPACK = """\
+openmpi: {modules: [openmpi/5.0.8], version: "5.0.8"}
+openmpi-4.1.8: {like: openmpi, home: /opt/openmpi-4, version: "4.1.8"}
+openmpi-source: {like: openmpi, spack: openmpi@5.0.7 ~fortran}
+intel-mpi: {home: /opt/intel/oneapi/mpi/2021.18, version: "2021.18.1"}
+mpich: {}
+mpich-4.3: {like: mpich, home: /opt/mpich-4.3, version: "4.3"}
+mvapich: {spack: "mvapich@4"}
+"""
+
+
+def test_the_file_of_a_site_is_the_only_source_of_spacks_externals(site, tmp_path):
+    """A site wrote each MPI library twice: for ReFrame, and for Spack."""
+    site(FOR_SPACK)
+    folder = tmp_path / "sites/mine"
+    spack_environments.write_site(folder)
+    made = yaml.safe_load((folder / "spack/mpis.yaml").read_text())
+    assert made["packages"] == {
+        "openmpi": {"buildable": True, "externals": [
+            {"spec": "openmpi@=5.0.8", "modules": ["openmpi/5.0.8"]},
+            {"spec": "openmpi@=4.1.8", "prefix": "/opt/openmpi-4"}]},
+        "intel-oneapi-mpi": {"buildable": False, "externals": [
+            {"spec": "intel-oneapi-mpi@=2021.18 +generic-names ~envmods",
+             "prefix": "/opt/intel/oneapi"}]},
+        "mpich": {"buildable": False, "externals": [
+            {"spec": "mpich@=4.3 netmod:=ofi", "prefix": "/opt/mpich-4.3"}]}}
+    # `mpich: {}` could be the MPICH of the site, and is not built beside it.
+    names = ["openmpi", "openmpi-4-1-8", "intel-mpi", "mpich-4-3", "openmpi-source", "mvapich"]
+    assert list(made["view:"]) == names
+    assert made["definitions:"] == [{"mpis": [one["select"][0] for one in made["view:"].values()]}]
+    assert made["view:"]["openmpi-source"] == {
+        "root": f"{families.REPO}/.spack-env/mpi/openmpi-source",
+        "select": ["openmpi@5.0.7 ~fortran", "^openmpi@5.0.7 ~fortran"]}
+    site("mpich: {}\n")
+    (folder / "mpis.yaml").unlink()
+    spack_environments.write_site(folder)
+    assert not (folder / "spack/mpis.yaml").exists()
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("openmpi: {home: /opt/openmpi}\n", "openmpi lacks the version, which Spack needs"),
+    ("a: {like: openmpi, spack: openmpi@5}\nb: {like: openmpi, spack: openmpi@5.0.7}\n",
+     r"a \(openmpi@5\) and b \(openmpi@5.0.7\) may be one build")])
+def test_what_spack_cannot_tell_apart_is_named(site, tmp_path, text, words):
+    site(text)
+    with pytest.raises(ValueError, match=words):
+        spack_environments.of_site(tmp_path / "sites/mine")
+
+
+def test_benchmarks_that_spack_built_for_an_installation_of_the_site_are_used(site, tmp_path):
+    """They were built a second time, in STACK/sites."""
+    stack, home = tmp_path / ".spack-env", fake_prefix(tmp_path / "opt/openmpi")
+    mpi = site(f"openmpi: {{home: {home}, version: '5.0.8'}}\n")["openmpi"]
+    view = fake_prefix(stack / "mpi/openmpi")
+    assert mpi.prefix(stack) == stack / "sites/mine/openmpi"
+    (view / ".spack/cotejo-bench").mkdir(parents=True)
+    assert mpi.installed(stack)
+    assert (mpi.prefix(stack), mpi.compiler_in(stack)) == (view, view / "bin/mpicc")
+    assert mpi.installation.describe(stack) == {
+        "kind": "prefix", "version": "5.0.8", "prefix": str(home), "modules": []}
+    assert build.build_folder(mpi, stack) == stack / "build/openmpi"
+    assert mpi.installation.problem(stack, "5.0.8", f"{home}/lib/libmpi.so.40") == ""

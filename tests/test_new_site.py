@@ -389,7 +389,8 @@ def test_externals_are_data_of_the_new_site(written):
 
 def test_mpi_libraries_of_spack_get_the_network_and_scheduler_of_a_cluster():
     def required(**found):
-        packages = yaml.safe_load(new_site.packages_yaml("big", found_on(**found)))["packages"]
+        packages = yaml.safe_load(new_site.packages_yaml("big", found_on(
+            **{"mpis": "", **found})))["packages"]
         return {name: packages[name].get("require") for name in ("openmpi", "mpich")
                 if name in packages}
     assert required()["openmpi"] == ["fabrics=ofi,ucx", "schedulers=slurm"]
@@ -398,3 +399,24 @@ def test_mpi_libraries_of_spack_get_the_network_and_scheduler_of_a_cluster():
     assert required(scheduler=("local", [])) == {}
     external = {"openmpi": {"buildable": False, "externals": []}}
     assert required(externals=external)["openmpi"] is None
+    # mpis.yaml has the library, and is the source of its external.
+    assert "openmpi" not in required(externals=external, mpis="openmpi: {modules: [openmpi/5]}\n")
+
+
+def test_a_new_site_declares_each_library_once(written, capsys):
+    entry = "openmpi-5.0.7: {like: openmpi, modules: [openmpi/5.0.7], version: 5.0.7}\n"
+    site = written(found_on(mpis=entry, externals={
+        "openmpi": {"buildable": False, "externals": [{"spec": "openmpi@5", "prefix": "/x"}]}}))
+    assert "openmpi" not in yaml.safe_load((site / "spack/packages.yaml").read_text())["packages"]
+    made = yaml.safe_load((site / "spack/mpis.yaml").read_text())
+    assert made["packages"]["openmpi"]["externals"] == [
+        {"spec": "openmpi@=5.0.7", "modules": ["openmpi/5.0.7"]}]
+    assert file_problems("big") == []
+    text = (site / "spack/packages.yaml").read_text().replace("packages:", (
+        "packages:\n  openmpi: {externals: [{spec: openmpi@5, prefix: /x}]}"), 1)
+    (site / "spack/packages.yaml").write_text(text)
+    (said,) = file_problems("big")
+    assert "openmpi: remove the externals, which follow from mpis.yaml" in said
+    shutil.rmtree(site)
+    written(found_on(mpis="openmpi: {home: /opt/openmpi}\n"))
+    assert "Spack cannot use mpis.yaml" in capsys.readouterr().out

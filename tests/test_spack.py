@@ -3,7 +3,6 @@
 
 import ast
 import importlib.util
-import json
 import os
 import pathlib
 import re
@@ -14,12 +13,12 @@ import sys
 import pytest
 import yaml
 
-from reframe_tests.harness.model import families, sites
+from reframe_tests.harness.model import families
 from stack import spack_environments, spack_specs
 from tests.spack_files import (
     ENVIRONMENT,
     FAMILIES,
-    LOCKS,
+    MPIS,
     RECIPES,
     REPO,
     SITES,
@@ -27,6 +26,7 @@ from tests.spack_files import (
     site_packages,
 )
 
+MPICC = families.stack_prefix() / "mpi/mpich/bin/mpicc"
 BASE_R = {"grDevices", "graphics", "grid", "methods", "parallel", "splines", "stats", "stats4",
           "tools", "utils"}
 
@@ -50,17 +50,18 @@ def test_a_second_family_of_a_package_has_a_view_of_its_own(tmp_path):
     """Adding an MPI library is one file. Two views that select by the name of the package alone
     would hold the same builds, and `spack install` would end in an error."""
     found = with_family(tmp_path, "openmpi", spec=("openmpi@5", "openmpi@4"))
-    made = spack_environments.checkout(found.values())
+    made = spack_environments.by_default(found.values())
     assert "openmpi@4" in made["definitions"][0]["mpis"]
-    assert made["view"]["older-openmpi"] == {"root": ".spack-env/mpi/older-openmpi",
+    assert made["view"]["older-openmpi"] == {"root": "../.spack-env/mpi/older-openmpi",
                                              "select": ["openmpi@4", "^openmpi@4"]}
     assert made["view"]["openmpi"]["select"] == ["openmpi@5", "^openmpi@5"]
 
 
 def test_families_that_may_be_one_build_are_refused(tmp_path, monkeypatch):
-    found = with_family(tmp_path, "mpich", spec=("mpich@4:", "mpich@4.0.2"))
+    found = with_family(tmp_path, "openmpi", spec=("openmpi@5", "openmpi@5.0.2"))
     monkeypatch.setattr(families, "load", lambda **_: found)
-    with pytest.raises(ValueError, match=r"mpich \(mpich@4:\) and older-mpich \(mpich@4.0.2\)"):
+    with pytest.raises(ValueError,
+                       match=r"older-openmpi \(openmpi@5.0.2\) and openmpi \(openmpi@5\)"):
         spack_environments.wanted()
 
 
@@ -93,13 +94,32 @@ def test_an_mpi_that_is_not_built_by_default_is_switched_on_by_a_variable():
     """MVAPICH: no line of spack.yaml changes, so that the checkout does not count as changed."""
     (definition,) = [one for one in ENVIRONMENT["definitions"] if "mvapich@3:" in
                      one.get("mpis", ())]
-    assert "mvapich@3:" not in ENVIRONMENT["definitions"][0]["mpis"]
+    assert "mvapich@3:" not in MPIS["definitions"][0]["mpis"]
     for given, on in (({}, False), ({"COTEJO_SPACK_ADD": "mvapich"}, True),
                       ({"COTEJO_SPACK_ADD": "cray-mpich,mvapich"}, True),
                       ({"COTEJO_SPACK_ADD": "mvapich-plus"}, False)):
         assert eval(definition["when"], {"env": given}) is on  # noqa: S307
     assert ENVIRONMENT["view"]["mvapich"]["select"] == ["mvapich@3:", "^mvapich@3:"]
     assert "COTEJO_SPACK_ADD=mvapich" in (REPO / "docs/spack.md").read_text()
+
+
+def test_versions_and_networks_are_definitions_that_a_variable_switches_on():
+    """No build of one is also a build of another, so that each has a view of its own."""
+    added = {re.findall("'(.*?)' in", one["when"])[0]: one["mpis"]
+             for one in ENVIRONMENT["definitions"] if "when" in one}
+    assert added["openmpi-previous"] == ["openmpi@4.1"]
+    assert added["mpich-ucx"] == ["mpich@4: netmod:=ucx"]
+    for name, specs in added.items():
+        assert ENVIRONMENT["view"][name]["select"] == [*specs, f"^{specs[0]}"]
+        assert not any(spack_specs.may_be_one(specs[0], spec)
+                       for spec in MPIS["definitions"][0]["mpis"])
+
+
+def test_what_spack_builds_by_default_has_the_networks_of_clusters():
+    """Open MPI had none, and measured TCP and shared memory alone. A preference: an external that
+    has others is taken all the same."""
+    assert MPIS["packages"] == {"openmpi": {"variants": ["fabrics=ofi,ucx"]}}
+    assert "mpich@4: netmod:=ofi" in MPIS["definitions"][0]["mpis"]
 
 
 def test_of_the_intel_mpi_benchmarks_only_what_is_launched_is_built():
@@ -156,8 +176,8 @@ def test_recipes_read_no_configuration_of_the_clone():
 
 def test_every_family_has_a_view_with_the_mpi_itself():
     for family in FAMILIES.values():
-        view = ENVIRONMENT["view"][family.name]
-        assert view["root"] == f".spack-env/mpi/{family.name}"
+        view = MPIS["view"][family.name]
+        assert view["root"] == f"../.spack-env/mpi/{family.name}"
         assert view["select"] == [family.spack, f"^{family.spack}"]
 
 
@@ -187,78 +207,39 @@ def test_the_pinned_recipes_have_a_clone_of_their_own():
 
 
 def test_spack_and_reframe_take_the_same_site():
-    """Exactly one of the conditions is true in any environment."""
+    """Exactly one of the conditions is true in any environment. The MPI libraries that the site
+    lists prevail over those that are built by default."""
     for given in ({}, {"COTEJO_SITE": "x"}, {"COTEJO_SITE": "x", "COTEJO_SITES": "/s"},
                   {"COTEJO_SITES": "/s"}):
         paths = [include["path"] for include in ENVIRONMENT["include"] if "when" in include
                  and eval(include["when"], {"env": given})]  # noqa: S307
         wanted = ("site_configs/local" if "COTEJO_SITE" not in given else
                   f"{'${COTEJO_SITES}' if len(given) == 2 else 'site_configs'}/${{COTEJO_SITE}}")
-        assert paths == [f"{wanted}/spack"]
-
-
-@pytest.mark.parametrize("path", LOCKS, ids=lambda p: p.parent.name)
-def test_lock_takes_only_the_compiler_and_its_library_from_a_machine(path):
-    specs = json.loads(path.read_text())["concrete_specs"].values()
-    assert {s["name"] for s in specs if "external" in s} == {"gcc", "glibc"}
-    assert {s["arch"]["target"] if isinstance(s["arch"]["target"], str)
-            else s["arch"]["target"]["name"] for s in specs} == {path.parent.name}
-    assert "dev_path" not in path.read_text()
-
-
-@pytest.mark.parametrize("path", LOCKS, ids=lambda p: p.parent.name)
-def test_a_lock_is_of_its_environment(path):
-    """A family that was added since changes neither: `--lock` writes both."""
-    asked = yaml.safe_load((path.parent / "spack.yaml").read_text())["spack"]
-    roots = [r["spec"] for r in json.loads(path.read_text())["roots"]]
-    definitions = {k: v for d in asked["definitions"] for k, v in d.items()}
-    wanted = [s for s in asked["specs"] if isinstance(s, str)] + [
-        f"{program} ^{mpi}" for program in definitions["programs"]
-        for mpi in definitions["mpis"]]
-
-    def parts(spec):  # Spack sorts variants, and prints them without blanks
-        return sorted(re.findall(r"[+~^]?[\w.:@=-]+", spec))
-    assert sorted(map(parts, roots)) == sorted(map(parts, wanted))
-
-
-def below(lock, root):
-    """Names of all packages that a root of a lock stands on, with its own."""
-    seen, todo = set(), [root["hash"]]
-    while todo:
-        key = todo.pop()
-        if key not in seen:
-            seen.add(key)
-            todo += [edge["hash"] for edge in lock["concrete_specs"][key].get("dependencies", [])]
-    return {lock["concrete_specs"][key]["name"] for key in seen}
-
-
-@pytest.mark.parametrize("path", LOCKS, ids=lambda p: p.parent.name)
-def test_a_lock_has_each_program_once_per_mpi_and_no_two_mpis_below_one_root(path):
-    lock = json.loads(path.read_text())
-    mpis = {package_of(f.spack) for f in FAMILIES.values()
-            if path.parent.name.startswith(f.architecture)}
-    found = {}
-    for root in lock["roots"]:
-        names = below(lock, root) & mpis
-        assert len(names) <= 1, root["spec"]
-        found.setdefault(package_of(root["spec"]), []).extend(names)
-    for program in ("cotejo-bench", "intel-mpi-benchmarks"):
-        assert sorted(found[program]) == sorted(mpis)
+        assert paths == [f"{wanted}/spack", f"{wanted}/spack/mpis.yaml"]
+    paths = [include["path"] for include in ENVIRONMENT["include"]]
+    assert paths.index("spack_repo/mpis.yaml") > max(
+        number for number, path in enumerate(paths) if path.endswith("/spack/mpis.yaml"))
 
 
 @pytest.mark.parametrize("site", SITES)
 def test_a_site_builds_what_its_family_selects(site):
     """MPICH cannot use OFI if it is built with ucx alone."""
-    if not (sites.site_folder(site) / "spack/packages.yaml").exists():
-        return
     built = " ".join(site_packages(site).get("mpich", {}).get("require", []))
-    wanted = FAMILIES["mpich"].transports["tcp"].environment["MPIR_CVAR_CH4_NETMOD"]
-    assert "netmod=" not in built or f"netmod={wanted}" in built
+    assert "netmod=" not in built
+
+
+@pytest.mark.parametrize("name", [name for name, f in families.load().items()
+                                  if f.spack.startswith("mpich@")])
+def test_the_netmod_of_a_build_is_that_of_its_transport(name):
+    family = families.load()[name]
+    wanted = family.transports["tcp"].environment["MPIR_CVAR_CH4_NETMOD"]
+    assert f"netmod:={wanted}" in family.spack
 
 
 def test_a_missing_site_is_an_error():
     for include in ENVIRONMENT["include"]:
-        assert not include.get("optional"), "Spack would build everything in silence"
+        assert not include.get("optional") or include["path"].endswith("/mpis.yaml"), (
+            "Spack would build everything in silence")
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -354,6 +335,17 @@ def test_recipe_has_a_test_of_what_is_installed(recipe):
     tests = [n for n in made.body if isinstance(n, ast.FunctionDef) and n.name[:5] == "test_"]
     assert tests
     assert all(ast.get_docstring(test) for test in tests)
+
+
+@pytest.mark.skipif(not MPICC.exists(), reason="no stack: `make stack`")
+def test_the_benchmarks_of_the_recipe_need_no_fftw(tmp_path):
+    """`cotejo-bench ~fftw` took the FFTW of the machine, where there is one."""
+    recipe = (REPO / "spack_repo/cotejo/packages/cotejo_bench/package.py").read_text()
+    (option,) = re.findall(r'define_from_variant\("(\w+)", "fftw"\)', recipe)
+    done = subprocess.run(["cmake", "-S", REPO / "src", "-B", tmp_path, f"-D{option}=OFF",
+                           f"-DCMAKE_C_COMPILER={MPICC}"], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert "No FFTW" in done.stdout
 
 
 def test_completion_and_recipes_name_files_that_exist():

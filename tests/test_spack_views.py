@@ -117,6 +117,25 @@ def test_an_environment_of_another_site_is_named(environment, tmp_path):
         assert bool(done.stderr) is wrong
 
 
+def test_a_file_for_spack_that_does_not_follow_from_the_site_is_named(environment, tmp_path):
+    view, site = environment(an_mpi(tmp_path / "opt")), tmp_path / "sites/mine"
+    site.mkdir(parents=True)
+    variables = {"COTEJO_SITES": str(tmp_path / "sites"), "COTEJO_SITE": "mine"}
+    assert complete(view, **variables).stderr == ""
+    (site / "reframe.py").touch()
+    (site / "mpis.yaml").write_text("mpich: {home: /opt/mpich, version: '4.3'}\n")
+    line = "mpis.yaml; run `python3 -m stack.spack_environments` and"
+    assert line in complete(view, **variables).stderr
+    write = [sys.executable, "-c", "from stack import spack_environments; from reframe_tests.harn"
+             "ess.model import sites; spack_environments.write_site(sites.site_folder())"]
+    subprocess.run(write, cwd=REPO, env={**os.environ, **variables}, check=True)
+    assert complete(view, **variables).stderr == ""
+    (site / "mpis.yaml").write_text("mpich: {home: /opt/mpich, version: '4.2'}\n")
+    assert line in complete(view, **variables).stderr
+    (site / "mpis.yaml").unlink()
+    assert line in complete(view, **variables).stderr
+
+
 @pytest.mark.parametrize("package, programs", [
     ("cotejo-layers", ["mpirun", "cotejo-transport", "cotejo-start"]),
     ("cotejo-simulator", ["mpirun", "mpicc", "cotejo"])])

@@ -7,7 +7,7 @@ import socket
 
 import yaml
 
-from stack import installations
+from stack import installations, spack_environments
 
 from ..machine import inventory, removal, topology
 from ..model import families, installation, sites
@@ -180,7 +180,12 @@ def packages_yaml(name, found):
     if not found["externals"] and not fabrics:
         return text
     data = yaml.safe_load(text)
-    data["packages"].update({**fabrics, **found["externals"]},
+    # Those of the MPI libraries in mpis.yaml follow from that file.
+    listed = {re.match(r"[\w-]+", families.load()[entry.get("like", key)].spack)[0]
+              for key, entry in (yaml.safe_load(found["mpis"]) or {}).items()
+              if {"home", "modules"} & entry.keys()}
+    added = {**fabrics, **found["externals"]}
+    data["packages"].update({key: added[key] for key in added if key not in listed},
                             cotejo={"require": [f"site={name}"]})
     return (f"{HEAD}# The externals are those of Spack's configuration on this machine. They must "
             "satisfy the specs of\n# spack.yaml: remove what does not fit. docs/spack.md lists "
@@ -221,6 +226,10 @@ def write(name, found, folder):
         removal.sync_folder(folder.parent)
     finally:
         removal.empty(place)
+    try:
+        spack_environments.write_site(folder)
+    except ValueError as err:
+        print(f"site: Spack cannot use mpis.yaml: {err}")
 
 
 def main():

@@ -136,18 +136,21 @@ def platform_problems(path):
 
 
 def package_problems(folder, data):
-    """Externals of another package than the one they stand under."""
-    return [f"packages: {name}: an external needs a `spec` of {name}, not {external['spec']!r}"
-            for name, entry in data.get("packages", {}).items()
-            for external in entry.get("externals", [])
-            if not re.match(rf"{re.escape(name)}(?![\w-])", external["spec"])]
+    """Externals of another package than the one they stand under, or declared twice."""
+    packages, path = data.get("packages", {}), folder / "spack/mpis.yaml"
+    listed = declarations.parse(path)["packages"] if path.exists() else {}
+    return [*(f"packages: {name}: an external needs a `spec` of {name}, not {external['spec']!r}"
+              for name, entry in packages.items() for external in entry.get("externals", [])
+              if not re.match(rf"{re.escape(name)}(?![\w-])", external["spec"])),
+            *(f"packages: {name}: remove the externals, which follow from mpis.yaml"
+              for name in packages if name in listed and "externals" in packages[name])]
 
 
 def unbuilt(folder, stack):
     """Installations that the site lists in `mpis.yaml` and for which nothing was built."""
     return [f"{folder}/mpis.yaml: {name} is not built in {stack}; run `COTEJO_SITE={folder.name} "
             "make build`" for name, family in families.of_site(folder).items()
-            if family.installation.own and not family.installed(stack)]
+            if family.installation.apart(stack) and not family.installed(stack)]
 
 
 #: Checks that the schema of a file cannot express.

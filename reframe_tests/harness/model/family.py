@@ -205,7 +205,7 @@ class Family:
     def installed(self, stack):
         """Whether the stack has it: its launcher, or where it has none of its own its compiler;
         whether benchmarks were built for it, where it is the site's own."""
-        if self.installation.own:
+        if self.installation.apart(stack):
             return bool(self.installation.built(stack)) and (
                 self.prefix(stack) / "bin" / self.program).exists()
         return (self.prefix(stack) / "bin" / (self.launcher or self.compiler)).exists()

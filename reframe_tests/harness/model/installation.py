@@ -77,9 +77,16 @@ class Installation:
             return "module" if self.modules else "prefix"
         return "spack" if pathlib.Path(stack).name == ".spack-env" else "wheel"
 
+    def apart(self, stack):
+        """Whether `make build` builds its benchmarks, apart from the stack. Spack builds them for
+        an external into a view of the stack (stack/spack_environments.py)."""
+        view = pathlib.Path(stack, "mpi", self.name)
+        return self.own and not (view / ".spack/cotejo-bench").exists()
+
     def bench_prefix(self, stack):
         """The folder of the benchmarks that are built for it."""
-        return pathlib.Path(stack, *(["sites", self.site] if self.own else ["mpi"]), self.name)
+        place = ["sites", self.site] if self.apart(stack) else ["mpi"]
+        return pathlib.Path(stack, *place, self.name)
 
     def built(self, stack):
         """The record of the build of the benchmarks for a site's own installation: `home`,
@@ -98,7 +105,8 @@ class Installation:
         """
         if self.home:
             return self.home.replace("{stack}", str(stack))
-        return self.built(stack).get("home", "") if self.own else str(self.bench_prefix(stack))
+        return (self.built(stack).get("home", "") if self.apart(stack)
+                else str(self.bench_prefix(stack)))
 
     def find(self, stack, compiler):
         """Looks for a site's own installation: its `home` and its compiler."""
@@ -125,7 +133,7 @@ class Installation:
 
     def expected_version(self, stack):
         """The version that launches must load: as declared, else as `make stack` found it."""
-        if self.version or self.own:
+        if self.version or self.apart(stack):
             return self.version or self.built(stack).get("version", "")
         try:
             verified = json.loads((pathlib.Path(stack) / "stack.json").read_text())

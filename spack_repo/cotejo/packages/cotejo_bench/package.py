@@ -16,11 +16,13 @@ class CotejoBench(CotejoSource, CMakePackage):
         description="what serves old studies too: IEEE 802.2 LLC, User-mode Linux",
     )
 
+    variant("fftw", default=True, description="the experiment fft")
+
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("hwloc@2:")
     # Rows of the FFT. cotejo transposes by itself, so FFTW is built without MPI.
-    depends_on("fftw@3.3:~mpi precision=double")
+    depends_on("fftw@3.3:~mpi precision=double", when="+fftw")
     depends_on("mpi@3:")
 
     conflicts("platform=darwin", msg="placement and proofs read Linux's /proc and /sys")
@@ -30,6 +32,7 @@ class CotejoBench(CotejoSource, CMakePackage):
         return [
             self.define("CMAKE_C_COMPILER", self.spec["mpi"].mpicc),
             self.define_from_variant("COTEJO_ARCHAEOLOGY", "archaeology"),
+            self.define_from_variant("COTEJO_WITH_FFTW", "fftw"),
             self.define("BUILD_TESTING", self.run_tests),
         ]
 
