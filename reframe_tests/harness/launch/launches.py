@@ -63,7 +63,7 @@ class LockedError(RuntimeError):
 
 
 def evidence(output, pattern):
-    """What a pattern finds in the library's own output, or ''; '' as pattern finds nothing."""
+    """The match of a pattern in the library's own output, or ''; an empty pattern has none."""
     found = re.search(pattern or "(?!)", output)
     return found[0].strip() if found else ""
 
