@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 from ..backends import placements
-from ..machine import allocation, disk
+from ..machine import allocation, disk, environment
 from ..model import families, sites
 from ..study import child, plans, submission
 from . import shared, site_files
@@ -110,9 +110,10 @@ def run_reframe(name, results):
     done = subprocess.run(
         [child.program(), "-r", *files, "-n", "|".join(TESTS.values()),
          f"--report-file={path}", "--nocolor"], text=True, capture_output=True,
-        env={**os.environ, "COTEJO_SITE": name, "COTEJO_RESULTS": str(results),
-             "COTEJO_LEFT_OUT": str(results / LEFT_OUT),
-             "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+        env=environment.of_child(
+            COTEJO_SITE=name, COTEJO_RESULTS=str(results),
+            COTEJO_LEFT_OUT=str(results / LEFT_OUT),
+            RFM_CONFIG_FILES=str(families.REPO / "reframe_tests/config.py")))
     return done, disk.read_json(path) if path.exists() else None
 
 

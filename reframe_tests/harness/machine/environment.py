@@ -92,6 +92,11 @@ def check_own():
                          "your shell, and use the options of make (docs/commands.md)")
 
 
+def of_child(**variables):
+    """The environment of a ReFrame that this process starts, with variables of `OWN`."""
+    return {**os.environ, BY: str(os.getpid()), **variables}
+
+
 def before_others(*libraries):
     """A value of LD_PRELOAD, for a shell: these libraries, then the libraries that are preloaded
     already by the site, its modules or a test. The value of the user's shell is cleared before."""

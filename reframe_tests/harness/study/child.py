@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-from ..machine import cores, removal
+from ..machine import cores, environment, removal
 from ..model import families
 
 
@@ -42,7 +42,7 @@ def reframe(arguments, log=None, **variables):
     with contextlib.ExitStack() as files:
         out = files.enter_context(open(log, "ab")) if log else None
         process = subprocess.Popen(
-            [program(), *arguments], env={**os.environ, **variables}, stdout=out,
+            [program(), *arguments], env=environment.of_child(**variables), stdout=out,
             stderr=out and subprocess.STDOUT,
             preexec_fn=end_with_parent)  # noqa: PLW1509 - no threads
     try:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from ..launch import measuring, scales, sessions
-from ..machine import disk
+from ..machine import disk, environment
 from ..model import families, names, sites, transport
 from . import child
 
@@ -139,7 +139,7 @@ def list_cells(tag, like):
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
             [child.program(), "--dry-run", "--tag", f"^{tag}$", *named],
-            env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_LAUNCHES": "1"},
+            env=environment.of_child(COTEJO_CELLS=file.name, COTEJO_LAUNCHES="1"),
             capture_output=True, text=True,
             preexec_fn=child.end_with_parent)  # noqa: PLW1509 - no threads
         listed = of_tag(tag, map(json.loads, file.read().splitlines()))
