@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from tests.launching import BRIEF, CROWDED, interposer, launch, refuses, said, unmapped
+from tests.launching import BRIEF, CROWDED, interposer, launch, measured, refuses, said, unmapped
 
 
 def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
@@ -104,9 +104,18 @@ def test_sizes_beyond_the_memory_limit_are_left_out(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-def test_a_memory_limit_that_leaves_nothing_is_refused(mpi):
-    refuses(launch(mpi, "collective", "--sizes", "1Mi", "--operation", "bcast", "--memory-limit",
-                   "1Ki", *BRIEF), "no operation and size fits into memory")
+@pytest.mark.parametrize("words", [["collective", "--operation", "bcast"], ["alltoall-variants"]])
+def test_a_memory_limit_that_leaves_nothing_is_refused(mpi, words):
+    refuses(launch(mpi, *words, "--sizes", "1Mi", "--memory-limit", "1Ki", *BRIEF),
+            "no operation and size fits into memory")
+
+
+@pytest.mark.one_mpi
+def test_sizes_of_alltoall_by_hand_beyond_the_memory_limit_are_left_out(mpi, tmp_path):
+    record, rows = measured(mpi, tmp_path, "alltoall-variants", "--way", "sendrecv",
+                            "--sizes", "8,1Mi", "--memory-limit", "1Mi", *BRIEF)
+    assert record["observed"]["found"]["beyond_memory"] == ["alltoall-variants 1048576"]
+    assert {row["bytes"] for row in rows} == {"8"}
 
 
 def test_large_counts_are_used_where_the_library_has_them_and_else_refused(mpi):

@@ -2,6 +2,7 @@
 // The table that a person reads while the samples are taken.
 #include "bench.h"
 
+#include "payload.h"
 #include "ranks.h"
 
 #include <stdio.h>
@@ -64,4 +65,56 @@ void bench_found(struct bench *bench, const char *name, double value) {
         json_open(&bench->found, '{');
     json_name(&bench->found, name);
     json_real(&bench->found, value);
+}
+
+// Names the needs that do not fit. `host[i]`: of all ranks of rank 0's host together.
+static void note_left_out(struct bench *bench, const struct need *needs, int count,
+                          const double *host) {
+    struct json *found = &bench->found;
+    bool any = false;
+    for (const struct need *need = needs; need < needs + count; need++) {
+        char text[128];
+        if (need->fits)
+            continue;
+        if (!any) {
+            if (!found->text)
+                json_open(found, '{');
+            json_name(found, "beyond_memory");
+            json_open(found, '[');
+        }
+        any = true;
+        snprintf(text, sizeof text, "%s %zu", need->name, need->bytes);
+        json_string(found, text);
+        printf("# %s of %zu B left out: its buffers need %.6g MB on rank 0 and %.6g MB on its "
+               "host, more than --memory-limit or a host's available memory\n",
+               need->name, need->bytes, need->room * 1e-6, host[need - needs] * 1e-6);
+    }
+    if (any)
+        json_close(found, ']');
+}
+
+void bench_fit(struct bench *bench, struct need *needs, int count) {
+    struct failure *failure = &bench->failure;
+    const struct sizes *limit = options_sizes(&bench->options, "memory-limit");
+    double *rooms = malloc(((size_t)count + 1) * sizeof *rooms);
+    int *fits = malloc(((size_t)count + 1) * sizeof *fits), kept = 0;
+    if (!rooms || !fits)
+        failure_set(failure, STATUS_USAGE, "no memory for %d operations", count);
+    if (limit->count != 1)
+        failure_set(failure, STATUS_USAGE, "--memory-limit: give one number of bytes");
+    if (ranks_agree(bench->comm, failure, false) == STATUS_OK) {
+        for (int i = 0; i < count; i++)
+            rooms[i] = needs[i].room;
+        memory_fit(bench->comm, rooms, count, (double)limit->bytes[0], fits);
+        for (int i = 0; i < count; i++)
+            kept += needs[i].fits = fits[i];
+        if (bench->rank == 0)
+            note_left_out(bench, needs, count, rooms);
+        if (kept == 0)
+            failure_set(failure, STATUS_USAGE,
+                        "no operation and size fits into memory; ask for smaller --sizes, or for "
+                        "a larger --memory-limit");
+    }
+    free(rooms);
+    free(fits);
 }

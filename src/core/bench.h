@@ -69,6 +69,26 @@ void bench_print(struct bench *bench);
 // all ranks: no memory, or something failed before; failure agreed. Collective.
 int *bench_order(struct bench *bench, int count);
 
+// The memory that an operation of a size needs on this rank, B, and whether it is there.
+struct need {
+    const char *name;
+    size_t bytes;
+    double room;
+    bool fits;
+};
+
+// Declares --memory-limit.
+#define BENCH_MEMORY_ROW                                                                          \
+    {                                                                                             \
+        "memory-limit", OPTION_SIZES, "0", "B", NULL, 0, 1e15,                                    \
+            "memory that the buffers of a rank may take; operations and sizes that need more "    \
+            "are left out. 0: what the host has available"                                        \
+    }
+
+// Finds which needs fit into the memory of all ranks; names the others in one line each, and in
+// the findings. If nothing fits this is a failure (STATUS_USAGE). Collective; failure agreed.
+void bench_fit(struct bench *bench, struct need *needs, int count);
+
 // Adds a number to the findings (`observed.found`); a number that is not finite becomes null. Each
 // name may be used once. Only rank 0's numbers count.
 void bench_found(struct bench *bench, const char *name, double value);

@@ -19,6 +19,7 @@ static const struct option alltoall_options[] = {
      "collective: MPI_Alltoall; sendrecv, replace: in rounds of partners; blocking, nonblocking: "
      "all receives posted, then such sends; put, get: MPI_Put or MPI_Get between two fences; "
      "one-sided: both of them; all: all but these two"},
+    BENCH_MEMORY_ROW,
     {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
      "cold: every message has a buffer that has left the caches"},
     SAMPLER_START_ROW("round-time"),
@@ -253,12 +254,31 @@ static void run_ways(struct bench *bench, struct everyone *all, const struct siz
     free(list);
 }
 
+// The sizes whose buffers fit into memory, to be freed by sizes_free.
+static struct sizes fitting(struct bench *bench, bool cold) {
+    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
+    struct sizes kept = {.bytes = malloc(sizes->count * sizeof *kept.bytes)};
+    struct need *needs = malloc(sizes->count * sizeof *needs);
+    if (!kept.bytes || !needs)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu sizes", sizes->count);
+    for (size_t i = 0; needs && i < sizes->count; i++) {
+        size_t most = sizes->bytes[i] * (size_t)bench->size;
+        needs[i] = (struct need){"alltoall-variants", sizes->bytes[i],
+                                 2 * (double)buffer_room(most, cold, node_cache(), 1), false};
+    }
+    bench_fit(bench, needs, (int)sizes->count);
+    for (size_t i = 0; !failed(&bench->failure) && i < sizes->count; i++)
+        if (needs[i].fits)
+            kept.bytes[kept.count++] = sizes->bytes[i];
+    free(needs);
+    return kept;
+}
+
 static void run(struct bench *bench) {
     struct everyone all = {.comm = bench->comm, .rank = bench->rank, .size = bench->size};
-    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     bool cold = options_is(&bench->options, "cache", "cold");
-    size_t most = sizes_largest(sizes) * (size_t)bench->size, cache = node_cache();
-    memory_ask(bench->comm, 2 * buffer_room(most, cold, cache, 1), &bench->failure);
+    struct sizes sizes = fitting(bench, cold);
+    size_t most = sizes_largest(&sizes) * (size_t)bench->size, cache = node_cache();
     if (!failed(&bench->failure)) {
         buffer_open(&all.out, &bench->layout, "send", most, cold, cache, 1, &bench->failure);
         buffer_open(&all.in, &bench->layout, "receive", most, cold, cache, 1, &bench->failure);
@@ -266,12 +286,13 @@ static void run(struct bench *bench) {
         if (!all.requests)
             failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);
         if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-            run_ways(bench, &all, sizes);
+            run_ways(bench, &all, &sizes);
     }
     bench->payload_checked = !failed(&bench->failure);
     buffer_close(&all.out);
     buffer_close(&all.in);
     free(all.requests);
+    sizes_free(&sizes);
 }
 
 const struct experiment alltoall_variants = {

@@ -20,9 +20,7 @@ static const struct option collective_options[] = {
      "others, such as allgather_as_gather_bcast; -NAME leaves one out"},
     {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, 64.0 * INT_MAX,
      "message sizes: a list (8,4Ki) or ranges (8:1Mi:x2, 0:64:+8)"},
-    {"memory-limit", OPTION_SIZES, "0", "B", NULL, 0, 1e15,
-     "memory that the buffers of a rank may take; operations and sizes that need more are left "
-     "out. 0: what the host has available"},
+    BENCH_MEMORY_ROW,
     {"groups", OPTION_INTEGER, "1", "", NULL, 1, 1 << 20,
      "communicators of as many consecutive ranks each, which all do the operation at once; its "
      "time is that of the last rank of all"},
@@ -285,60 +283,23 @@ static void plan_all(struct study *study) {
     }
 }
 
-// Names what is left out, in one line each and in the description. On rank 0.
-static void note_left_out(struct study *study, const int *fits, const double *rooms) {
-    struct json *found = &study->bench->found;
-    bool any = false;
-    for (int i = 0; i < study->planned; i++) {
-        const struct plan *plan = &study->plans[i];
-        const char *name = plan->row->name[plan->variant];
-        char text[128];
-        if (fits[i])
-            continue;
-        if (!any) {
-            if (!found->text)
-                json_open(found, '{');
-            json_name(found, "beyond_memory");
-            json_open(found, '[');
-        }
-        any = true;
-        snprintf(text, sizeof text, "%s %zu", name, plan->bytes);
-        json_string(found, text);
-        printf("# %s of %zu B left out: its buffers need %.6g MB on rank 0 and %.6g MB on its "
-               "host, more than --memory-limit or a host's available memory\n",
-               name, plan->bytes, plan->room * 1e-6, rooms[i] * 1e-6);
-    }
-    if (any)
-        json_close(found, ']');
-}
-
 // Leaves out what does not fit into memory. If nothing is left this is a failure.
 static void keep_fitting(struct study *study) {
-    struct failure *failure = &study->bench->failure;
-    const struct sizes *limit = options_sizes(&study->bench->options, "memory-limit");
-    double *rooms = malloc(((size_t)study->planned + 1) * sizeof *rooms);
-    int *fits = malloc(((size_t)study->planned + 1) * sizeof *fits), kept = 0;
-    if (!rooms || !fits)
-        failure_set(failure, STATUS_USAGE, "no memory for %d operations", study->planned);
-    if (limit->count != 1)
-        failure_set(failure, STATUS_USAGE, "--memory-limit: give one number of bytes");
-    if (ranks_agree(study->bench->comm, failure, false) == STATUS_OK) {
-        for (int i = 0; i < study->planned; i++)
-            rooms[i] = study->plans[i].room;
-        memory_fit(study->bench->comm, rooms, study->planned, (double)limit->bytes[0], fits);
-        if (study->bench->rank == 0)
-            note_left_out(study, fits, rooms);
-        for (int i = 0; i < study->planned; i++)
-            if (fits[i])
-                study->plans[kept++] = study->plans[i];
-        study->planned = kept;
-        if (kept == 0)
-            failure_set(failure, STATUS_USAGE,
-                        "no operation and size fits into memory; ask for smaller --sizes, or for "
-                        "a larger --memory-limit");
+    struct need *needs = malloc(((size_t)study->planned + 1) * sizeof *needs);
+    int kept = 0;
+    if (!needs)
+        failure_set(&study->bench->failure, STATUS_USAGE, "no memory for %d operations",
+                    study->planned);
+    for (int i = 0; needs && i < study->planned; i++) {
+        const struct plan *plan = &study->plans[i];
+        needs[i] = (struct need){plan->row->name[plan->variant], plan->bytes, plan->room, false};
     }
-    free(rooms);
-    free(fits);
+    bench_fit(study->bench, needs, study->planned);
+    for (int i = 0; needs && i < study->planned; i++)
+        if (needs[i].fits)
+            study->plans[kept++] = study->plans[i];
+    study->planned = kept;
+    free(needs);
 }
 
 static void measure_all(struct study *study) {
