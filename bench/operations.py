@@ -3,7 +3,8 @@
 
 `make bench PART=operations`, or `python3 -m bench.operations STACK [EXPERIMENT ...]`: every
 operation of one-sided, threads, persistent and partitioned messages, both ways, fans, matching,
-datatypes, one-sided exchanges, interference, groups of ranks and start-up at its smallest size.
+datatypes, one-sided exchanges, interference, groups of ranks and start-up at its smallest size;
+random pairs, the matrix of links, files and collectives in place, too.
 
 A block has launches of an experiment in a random order: two alike, and one for each share by which
 calls (`calls.def`) are slowed. Each operation has its own share: the larger of 10 % and 100 ns of
@@ -68,6 +69,11 @@ EXPERIMENTS = {
     # MPICH's fence is a barrier whose root, the origin, leaves once the target has come.
     "onesided-fence": Planted([*ONESIDED, "fence"], ranks={"mpich": 1}),
     "onesided-pscw": Planted([*ONESIDED, "pscw"], rank=1),
+    "onesided-requests": Planted([*ONESIDED, "wait"], operations=("rput", "rget")),
+    "random-pairs": Planted(["pingpong", "--pairing", "random", "--sizes", "1", *BUDGET]),
+    "matrix": Planted(["matrix", "--sizes", "8", *BUDGET]),
+    "files": Planted(["files", "--operation", "all", "--folder", tempfile.gettempdir(), "--sizes",
+                      "8", *BUDGET]),
     "threads": Planted([*THREADS, "pingpong"]),
     "threads-window": Planted([*THREADS, "window"], rank=1),
     "partitioned": Planted(["partitioned", "--sizes", "64", "--partitions", "1,4", *BUDGET],
@@ -87,6 +93,8 @@ EXPERIMENTS = {
     "interference-beside": Planted(["interference", "--sizes", "8", *BUDGET], launched=4),
     "collective-groups": Planted(["collective", "--operation", "bcast,allreduce", "--sizes", "8",
                                   "--groups", "2", *BUDGET], launched=4),
+    "collective-in-place": Planted(["collective", "--operation", "allreduce,allgather,alltoall",
+                                    "--sizes", "8", "--buffers", "in-place", *BUDGET]),
     "communicators": Planted(["communicators", *BUDGET]),
     "matching-posted": Planted(["matching-posted", *QUEUE]),
     "matching-unexpected": Planted(["matching-unexpected", *QUEUE], rank=1),

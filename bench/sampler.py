@@ -2,11 +2,11 @@
 """Goals of the sampler, from its own time to 1024 simulated ranks.
 
 The goals are: the lead before a start, clocks that drift or are shared, the sampler's own
-time, known waits and starts, and the slow address of the layout on request. Further goals are no
-effect of the order, the gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
-`python3 -m bench.sampler STACK GOAL ...` runs some (lead, drift, clocks, null, method, layout,
-order, gap, before, imb, simulated). All take about an hour. `MPI=NAME` runs the goals of one MPI,
-`BLOCKS=N` sets the number of launches of each configuration.
+time, the guard's limit, known waits and starts, and the slow address of the layout. Further goals
+are no effect of the order, the gap of LogP where it is known, IMB's times, and 1024
+simulated ranks. `python3 -m bench.sampler STACK GOAL ...` runs some (lead, drift, clocks, guard,
+null, method, layout, order, gap, before, imb, simulated). All take about an hour. `MPI=NAME` runs
+the goals of one MPI, `BLOCKS=N` sets the number of launches of each configuration.
 """
 
 import argparse
@@ -339,7 +339,21 @@ def clocks(launches=500):
             f"{void} void; {failed} without a valid sample", void == 0)
 
 
-GOALS = {"lead": lead, "drift": drift, "clocks": clocks, "null": null,
+def guard(launches=10_000, limit_s=5):
+    """Short launches: the guard sees the end of each one, and none waits for its limit."""
+    line = [present()[0].prefix(STACK) / "bin/cotejo-guard", str(limit_s), "-r", "end.json",
+            "sleep", "0.001"]
+    most_s = 0
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        for _ in range(launches):
+            subprocess.run(line, cwd=folder, check=True)
+            end = json.loads((pathlib.Path(folder) / "end.json").read_text())
+            most_s = max(most_s, end["wall_s"])
+    say(f"no launch of {launches} waits for the guard's limit of {limit_s} s",
+        f"the longest took {most_s:.3f} s", most_s < limit_s / 2)
+
+
+GOALS = {"lead": lead, "drift": drift, "clocks": clocks, "guard": guard, "null": null,
          "method": collectives.method, "layout": layout, "order": order, "gap": gap,
          "before": before, "imb": bench_imb.hold, "simulated": simulated}
 #: One of IMB's operations alone.
