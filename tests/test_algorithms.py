@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Algorithms of collectives: listed by the library, set with all layers closed, proved to run."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -231,6 +232,18 @@ def test_mock_ups_which_copy_bytes_take_no_derived_datatypes(tmp_path):
                        "scatter_as_bcast", "--sizes", "64", "--datatype", "vector", *BRIEF,
                        folder=tmp_path)
     assert done.returncode and "use --count-type int, --datatype byte" in done.stderr
+
+
+@pytest.mark.parametrize("job", ["arrivals", "collectives", "guidelines", "hosts", "tuning"])
+def test_every_comparison_of_collectives_names_the_algorithms(job):
+    """Except those of several communicators, and of a time before the start."""
+    module = importlib.import_module(f"reframe_tests.{job}")
+    tests = {name: one for name, one in vars(module).items()
+             if getattr(one, "experiment", None) == "collective"}
+    assert tests
+    assert {name for name, one in tests.items() if not one.messages_counted} <= {
+        "Groups", "collective_groups_quick", "collective_groups_full",
+        "Lead", "lead_quick", "lead_full"}
 
 
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
