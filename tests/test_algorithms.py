@@ -239,7 +239,8 @@ def test_every_comparison_of_collectives_names_the_algorithms(job):
     """Except those of several communicators, and of a time before the start."""
     module = importlib.import_module(f"reframe_tests.{job}")
     tests = {name: one for name, one in vars(module).items()
-             if getattr(one, "experiment", None) == "collective"}
+             if getattr(one, "__module__", "") == module.__name__
+             and getattr(one, "experiment", "") == "collective"}
     assert tests
     assert {name for name, one in tests.items() if not one.messages_counted} <= {
         "Groups", "collective_groups_quick", "collective_groups_full",
