@@ -54,15 +54,15 @@ wide_groups <- function(session_dir, until) {
   }
   if (is.na(until)) {
     groups <- groups[order(-more)]
-    return(groups[, c(names(wide_groups_of_none())), with = FALSE])
+    return(groups[, names(wide_groups_of_none()), with = FALSE])
   }
   groups[, wide := is.na(width) | is.na(before) | pmax(width, before) > until]
   groups[, more := fifelse(
     is.na(width) | is.na(before), pmax(1, STOP_FROM + 1 - blocks),
     fifelse(wide, pmin(MOST_LAUNCHES, more), 0)
   )]
-  groups[, before := NULL]
-  groups[order(-width, group, na.last = FALSE)]
+  groups <- groups[order(-width, group, na.last = FALSE)]
+  groups[, names(wide_groups_of_none()), with = FALSE]
 }
 
 # With fewer blocks a width is too uncertain to stop the study.
