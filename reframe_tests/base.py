@@ -18,7 +18,7 @@ from reframe.core.runtime import runtime
 from .harness.launch import planning, recording, twins
 from .harness.launch.request import CannotBeError, MachineError, Request
 from .harness.machine import cores
-from .harness.model import families, sites, transport
+from .harness.model import families, problems, sites, transport
 from .mixins.planned import Planned
 from .mixins.question import Question
 from .mixins.scale import Bench, Full, Quick, Smoke
@@ -38,9 +38,10 @@ def check_configuration():
         return
     wanted = sites.system(sites.site_folder())["name"]
     if name != wanted:
-        sys.exit(f"cotejo: ReFrame selected system {name!r}, not {wanted!r} of the site; set "
-                 f"RFM_CONFIG_FILES={families.REPO}/reframe_tests/config.py, or correct "
-                 f"`hostnames` in {sites.site_folder()}/reframe.py")
+        sys.exit(problems.explained(
+            f"cotejo: ReFrame selected system {name!r}, not {wanted!r} of the site; set "
+            f"RFM_CONFIG_FILES={families.REPO}/reframe_tests/config.py, or correct `hostnames` in "
+            f"{sites.site_folder()}/reframe.py"))
 
 
 check_configuration()

@@ -29,6 +29,7 @@ from reframe_tests.harness.model import (  # noqa: E402
     binding,
     families,
     installation,
+    problems,
     sites,
 )
 from reframe_tests.harness.study import submission  # noqa: E402
@@ -48,28 +49,33 @@ def drop_first_log():
                 os.unlink(path)
 
 
+def stop(why):
+    """Ends ReFrame with a message and the section of the documents that explains it."""
+    sys.exit(problems.explained(f"cotejo: {why}"))
+
+
 drop_first_log()
 STACK = families.stack_prefix()
 try:
     environment.check_own()
     scales.check_environment()
     if wrong := site_files.file_problems():
-        sys.exit(f"cotejo: {sites.site_folder()}/{wrong[0]}")
+        stop(f"{sites.site_folder()}/{wrong[0]}")
     SYSTEM = sites.system(sites.site_folder())
     KNOWN = families.of_site(sites.site_folder(), simulators=True, layers=True)
     if not any(family.installed(STACK) for family in KNOWN.values()):
-        sys.exit(f"cotejo: no MPI library of site {SYSTEM['name']!r} in {STACK}; run `make "
-                 "stack` (`make build` for one in mpis.yaml), or set COTEJO_STACK")
+        stop(f"no MPI library of site {SYSTEM['name']!r} in {STACK}; run `make "
+             "stack` (`make build` for one in mpis.yaml), or set COTEJO_STACK")
     if wrong := site_files.unbuilt(sites.site_folder(), STACK):
-        sys.exit(f"cotejo: {wrong[0]}")
+        stop(wrong[0])
     # ReFrame opens its log before it makes any folder.
     removal.claim(STACK / "reframe")
     LOG = STACK / "reframe/reframe.log"
     LOG.open("a").close()
 except ValueError as err:
-    sys.exit(f"cotejo: {err}")
+    stop(err)
 except OSError as err:
-    sys.exit(f"cotejo: {err.filename}: {err.strerror}; give a COTEJO_STACK that you may write to")
+    stop(f"{err.filename}: {err.strerror}; give a COTEJO_STACK that you may write to")
 DECLARED = families.load(simulators=True, layers=True).values()
 #: Tests that the dry run of a study has under way at once: nothing of it waits for a core, and
 #: ReFrame looks at all that are ready each time that one has ended.
@@ -135,8 +141,8 @@ def systems():
                                  and PRESENT[name].started_by(binding.kind_of(
                                      partition["launcher"], partition.get("extras", {})))]
         if not partition["environs"] and len(SYSTEM["partitions"]) == 1:
-            sys.exit(f"cotejo: partition {partition['name']!r}: launcher {partition['launcher']} "
-                     f"starts none of its MPI libraries in {STACK} ({', '.join(wanted)})")
+            stop(f"partition {partition['name']!r}: launcher {partition['launcher']} "
+                 f"starts none of its MPI libraries in {STACK} ({', '.join(wanted)})")
         if submission.needed():  # the job around a study is of no MPI
             partition["environs"].append("builtin")
         # Two launches at once would disturb each other.

@@ -16,6 +16,7 @@ import sys
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 from reframe_tests.harness.machine import r, removal  # noqa: E402
+from reframe_tests.harness.model import problems  # noqa: E402
 
 SOURCES = REPO / "analysis"
 LACKING = ('wanted <- commandArgs(TRUE); for (p in wanted) '
@@ -68,8 +69,7 @@ def install(stack):
             env=r.variables(stack))
     if done.returncode:
         sys.stderr.write("\n".join(log.read_text().splitlines()[-15:]) + "\n")
-        raise RuntimeError(f"R CMD INSTALL failed; see {log} "
-                           "(docs/faq.md#the-r-package-is-not-installed)")
+        raise RuntimeError(f"R CMD INSTALL failed; see {log}")
     # The package is complete before it gets its name. After a kill between these steps there is
     # no package, and the next call installs it.
     removal.stamp(place / "cotejo", wanted)
@@ -96,4 +96,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    problems.run(main)

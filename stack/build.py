@@ -16,7 +16,14 @@ import sys
 import tempfile
 
 from reframe_tests.harness.machine import removal
-from reframe_tests.harness.model import ROOTS, declared, families, installation, sites
+from reframe_tests.harness.model import (
+    ROOTS,
+    declared,
+    families,
+    installation,
+    problems,
+    sites,
+)
 from stack import analysis
 
 REPO, ARCHAEOLOGY = ROOTS
@@ -235,4 +242,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    problems.run(main)

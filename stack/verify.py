@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from reframe_tests.harness.machine import removal
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, problems
 from reframe_tests.harness.model.installation import alike
 from stack.build import environment, note_version, own_temporary_folder
 
@@ -80,7 +80,7 @@ def version_of(family, out):
     if [size for size, _ in found] != ["2", "2"] or not version:
         sys.exit(f"stack: {family.name}: 2 ranks of {family.title} expected, the program saw "
                  f"{found or 'nothing'}; does {family.start(2)[0]} on PATH belong to another "
-                 "library? (docs/faq.md#a-library-of-the-stack-does-not-run)")
+                 "library?")
     return version["version"]
 
 
@@ -155,4 +155,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    problems.run(main)

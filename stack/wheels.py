@@ -22,6 +22,7 @@ import sys
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 from reframe_tests.harness.machine import removal  # noqa: E402
+from reframe_tests.harness.model import problems  # noqa: E402
 from stack.variables import path_problem  # noqa: E402
 
 #: The script that Debian's tools run before they start a service.
@@ -290,4 +291,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    problems.run(main)

@@ -8,9 +8,10 @@ import subprocess
 import pytest
 
 from reframe_tests.harness.launch import sessions
-from reframe_tests.harness.machine import environment
-from reframe_tests.harness.model import families
+from reframe_tests.harness.machine import environment, r
+from reframe_tests.harness.model import families, problems
 from stack import variables
+from tests import test_docs
 from tests.fake_mpi import REFRAME, SITE, Fake, forked
 
 needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -176,15 +177,36 @@ def test_a_mistake_is_one_line_and_a_status(answers, mistake):
     assert "Traceback" not in output
 
 
-def explained():
-    """The words that the page of problems quotes from messages."""
-    text = (families.REPO / "docs/faq.md").read_text().partition("## Problems with")[2]
-    return re.findall(r'"([^"]+)"', re.sub(r"\s+", " ", text.replace("`", "")))
-
-
 @needs_stack
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_page_of_problems_explains_each_message(answers, mistake):
+@pytest.mark.parametrize("mistake", sorted({*MISTAKES} - {"partition"}))  # ReFrame's own message
+def test_each_message_names_the_section_that_quotes_it(answers, mistake):
     line = next(line for line in answers[mistake][1].splitlines()
-                if re.search(MISTAKES[mistake][3], line)).replace("`", "")
-    assert any(words in line for words in explained()), line
+                if re.search(MISTAKES[mistake][3], line))
+    page, _, anchor = re.search(r"docs/([a-z-]+\.md)(#[a-z-]+)?", line)[0].partition("#")
+    assert (families.REPO / page).exists(), line
+    if page == problems.PAGE:
+        assert any(there == anchor and words in line.replace("`", "")
+                   for words, there in problems.quoted()), line
+
+
+def test_each_section_of_problems_is_named_by_messages_that_it_quotes():
+    page = families.REPO / problems.PAGE
+    there = {anchor for _, anchor in problems.quoted()}
+    assert there <= {*test_docs.anchors(page)}
+    for words, anchor in problems.quoted():
+        assert problems.explained(f"x: {words}") == f"x: {words} ({problems.PAGE}#{anchor})"
+    assert problems.explained("x: other words") == "x: other words"
+    assert problems.explained(3) == 3
+
+
+@pytest.mark.skipif(not (families.stack_prefix() / "R/cotejo").exists(), reason="no R package")
+@pytest.mark.parametrize("top, said", [
+    (families.REPO, " (docs/faq.md#problems-with-measuring)"), ("", "")])
+def test_a_message_of_r_names_its_section_as_well(tmp_path, top, said):
+    done = subprocess.run(
+        ["Rscript", "--vanilla", "-e", 'cotejo::run_command(write_report("none", "x.html"))'],
+        cwd=tmp_path, text=True, capture_output=True,
+        env={**r.variables(families.stack_prefix()), "CLONE": str(top)})
+    assert done.returncode == 1
+    assert "no such folder" in done.stderr and done.stderr.endswith(f"{said}\n")
+    assert bool(said) == ("docs/" in done.stderr)

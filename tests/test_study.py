@@ -172,7 +172,8 @@ def test_one_core_only_is_said(tmp_path):
          "reframe_tests.harness", "study", "--tag", "smoke"], cwd=families.REPO, text=True,
         capture_output=True, env=environment(tmp_path), timeout=250)
     assert done.returncode == 1
-    assert done.stderr.endswith("one core only, and ranks need one each\n")
+    assert done.stderr.endswith(
+        "one core only, and ranks need one each (docs/faq.md#problems-with-measuring)\n")
 
 
 @pytest.mark.beside

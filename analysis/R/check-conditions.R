@@ -87,5 +87,31 @@ run_command <- function(command, status = 1L) {
 said_of_error <- function(error) {
   call <- conditionCall(error)
   where <- if (!is.null(call)) paste0(deparse(call[[1L]])[[1L]], ": ")
-  trimws(shortened(one_line(paste0("cotejo: ", where, conditionMessage(error))), 1800L))
+  explained(
+    trimws(shortened(one_line(paste0("cotejo: ", where, conditionMessage(error))), 1800L))
+  )
+}
+
+#' A message with the section of the page of problems that has the longest quotation from it.
+#'
+#' @param top folder of the documents; without it, as outside of make, the message alone.
+#' @noRd
+explained <- function(message, top = Sys.getenv("CLONE")) {
+  page <- file.path(top, "docs/faq.md")
+  if (grepl("docs/", message, fixed = TRUE) || !nzchar(top) || !file.exists(page)) {
+    return(message)
+  }
+  lines <- gsub("[`*]", "", readLines(page, encoding = "UTF-8"))
+  headed <- startsWith(lines, "#")
+  headings <- gsub(" ", "-", gsub("[^a-z0-9_ -]", "", tolower(sub("^#+ ", "", lines[headed]))))
+  quoted <- regmatches(lines, gregexpr("\"[^\"]+\"", lines))
+  section <- rep(cumsum(headed), lengths(quoted))
+  words <- gsub("\"", "", unlist(quoted))
+  fits <- section >= match("Problems with measuring", sub("^#+ ", "", lines[headed])) &
+    vapply(words, grepl, NA, gsub("`", "", message), fixed = TRUE)
+  if (!any(fits)) {
+    return(message)
+  }
+  best <- section[fits][which.max(nchar(words[fits]))]
+  sprintf("%s (docs/faq.md#%s)", message, headings[[best]])
 }

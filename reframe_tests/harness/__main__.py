@@ -20,7 +20,7 @@ import importlib  # noqa: E402
 
 from .commands import shared  # noqa: E402
 from .machine import environment  # noqa: E402
-from .model import names  # noqa: E402
+from .model import names, problems  # noqa: E402
 
 COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
             "cluster": "cluster", "compare": "compare", "dataset": "dataset",
@@ -33,7 +33,8 @@ COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_s
 def main():
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in COMMANDS:
-        sys.exit(f"harness: {name!r} is no command; {names.there_are(name, COMMANDS)}")
+        sys.exit(problems.explained(
+            f"harness: {name!r} is no command; {names.there_are(name, COMMANDS)}"))
     sys.argv[:2] = [name]
     try:
         environment.check_own()

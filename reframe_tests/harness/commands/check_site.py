@@ -15,7 +15,7 @@ import tempfile
 
 from ..backends import placements
 from ..machine import allocation, disk, environment
-from ..model import families, sites
+from ..model import families, problems, sites
 from ..study import child, plans, submission
 from . import shared, site_files
 
@@ -170,7 +170,7 @@ def main():
     except ValueError as err:
         return f"site: {err}"
     for line in wrong:
-        print(f"site: {name}: wrong: {line}")
+        print(problems.explained(f"site: {name}: wrong: {line}"))
     if wrong:
         return 1
     if submission.needed():
@@ -178,5 +178,5 @@ def main():
     print(f"site: {name}: files are sound")
     lines = list(dict.fromkeys(launch(name)))
     for good, line in lines:
-        print(f"site: {name}: {'' if good else 'wrong: '}{line}", flush=True)
+        print(problems.explained(f"site: {name}: {'' if good else 'wrong: '}{line}"), flush=True)
     return 0 if all(good for good, _ in lines) else 1

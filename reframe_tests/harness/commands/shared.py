@@ -6,6 +6,8 @@ import errno
 import os
 import sys
 
+from ..model import problems
+
 #: Limits that a user can raise, by the errors that name them.
 RAISED = {errno.EAGAIN: "raise the number of processes: `ulimit -u`",
           errno.EMFILE: "raise it: `ulimit -n 4096`",
@@ -17,8 +19,9 @@ class Parser(argparse.ArgumentParser):
     """Says what is wrong with an option in one line, without the usage."""
 
     def error(self, message):
-        self.exit(2, f"{self.prog.removesuffix('.py')}: {' '.join(message.split())}; --help lists "
-                     "the options\n")
+        said = problems.explained(f"{self.prog.removesuffix('.py')}: {' '.join(message.split())}; "
+                                  "--help lists the options")
+        self.exit(2, f"{said}\n")
 
 
 def count(text):
@@ -67,4 +70,4 @@ def run(name, main):
     except KeyboardInterrupt:
         print(f"{name}: interrupted; start again to go on", file=sys.stderr)
         status = 130
-    sys.exit(status)
+    sys.exit(problems.explained(status))

@@ -16,7 +16,7 @@ from reframe.core.logging import INFO, getlogger, register_log_handler
 from reframe.core.pipeline import RunOnlyRegressionTest
 from reframe.core.runtime import runtime
 
-from ..model import families, names, sites
+from ..model import families, names, problems, sites
 from . import scales, sessions
 
 NONE = re.compile(r"Found 0 check\(s\)|Ran 0/0 test case\(s\)")
@@ -125,7 +125,8 @@ class Printer(logging.StreamHandler):
         if said := COMMAND.match(text):
             self.command = shlex.split(ast.literal_eval(said[1]))
         elif NONE.search(text):
-            sys.stderr.write(f"cotejo: {why_none(self.command)}\n")
+            said = problems.explained(f"cotejo: {why_none(self.command)}")
+            sys.stderr.write(f"{said}\n")
             sys.exit(sessions.NONE_SELECTED)
 
 
