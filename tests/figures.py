@@ -72,10 +72,13 @@ def faults(path, overlays=()):
         yield f"no legend for {', '.join(sorted(levels))}"
     titles = titles_of_panels(svg)
     yield from (f"panel \"{title}\"" for title in titles if re.search(NO_WORDS, title))
-    heading = re.search(r"<title>([^<]*)</title>", svg)[1].partition(":")[0]
+    heading, subtitle = re.search(r"<title>([^<]*)</title>\s*<desc>([^<]*)</desc>", svg).groups()
+    if not re.search(r"\bsites?\b", subtitle.partition("Test ")[0]):
+        yield "no place in the subtitle"
+    headings = f"{heading}. {subtitle}"
     for word, column in AXES.items():
         values = {row.get(column) for row in rows}
-        if re.search(rf"\bby (?:the number of )?{word}\b", heading) and len(values - {None}) == 1:
+        if re.search(rf"\bby (?:the number of )?{word}\b", headings) and len(values - {None}) == 1:
             yield f"\"by {word}\" with one value"
     for row in overlays:
         if "PUBLISHED" in svg and row["label"] in html.unescape(svg):

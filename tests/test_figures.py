@@ -61,11 +61,12 @@ def damaged(svg, how):
             "legend": re.sub(r">(far|near|Open MPI|MPICH|Intel MPI)[^<]*</text>", "></text>", svg),
             "panel": svg.replace("SimGrid SMPI</text>", "simulated_pingpong</text>"),
             "by ranks": svg.replace("<title>", "<title>Time by ranks, "),
+            "no place": re.sub(r"<desc>.*?Test ", "<desc>Test ", svg),
             "printed": svg.replace("SimGrid SMPI", "Open MPI")}[how]
 
 
 @pytest.mark.parametrize("how", ["panels", "pt", "high", "unit", "legend", "panel", "by ranks",
-                                 "printed"])
+                                 "no place", "printed"])
 def test_each_rule_can_be_broken(drawn, tmp_path, how):
     path = drawn / "finisterrae/fig-5.7-simulated.svg"
     overlays = [{"label": "largest of HP-MPI over InfiniBand, 2009", "panel": "SimGrid"}]

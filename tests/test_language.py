@@ -31,6 +31,12 @@ CODE = sorted(str(path.relative_to(REPO)) for path in [
       if path.suffix in (".c", ".h", ".py")),
     *(REPO / f"tests/test_{name}.py" for name in ("artifact", "docs", "examples", "release"))])
 
+#: Templates of pages, and programs with the texts of reports, captions and exhibits.
+R_PAGES = sorted(str(path.relative_to(REPO)) for path in [
+    REPO / "analysis/paper.Rmd", *(REPO / "analysis/inst/report").glob("*.Rmd"),
+    *(path for part in ("report", "exhibit", "register", "draw", "compare")
+      for path in (REPO / "analysis/R").glob(f"{part}-*.R"))])
+
 #: Words that the project does not use, and the words to use.
 WORDS = {
     r"pits?": "slow relative address",
@@ -132,6 +138,30 @@ def strings_of_c(path):
     return [text.replace("\\n", "\n\n") for text in found]
 
 
+def texts_of_r(path):
+    """The texts of pages and captions: the strings of R, joined where only a comma is between
+    them, and the paragraphs of a template."""
+    text = path.read_text()
+    if path.suffix == ".Rmd":
+        body = text.split("---", 2)[2]
+        yield re.sub(r"^```.*?^```", "", body, flags=re.M | re.S).replace("`r ", "`")
+        text = "\n".join(re.findall(r"^```\{.*?\}\n(.*?)^```", body, re.M | re.S))
+    place, found = 0, []
+    for begin, kind, value in get_lexer_for_filename("x.R").get_tokens_unprocessed(text):
+        if kind in String:
+            between = text[place:begin].strip(' \n')
+            if found and between in ("", ","):
+                found[-1] += " " * len(between) + value
+            else:
+                found.append(value)
+            place = begin + len(value)
+    for value in found:
+        pieces = re.findall(r'"((?:[^"\\]|\\.)*)"', value)
+        # Names of columns and operations are no prose.
+        if any(is_prose(piece, 2) for piece in pieces):
+            yield re.sub(r"-pit\b", "CODE", " ".join(pieces))
+
+
 def messages_of(path):
     """The texts of a program that a user may see."""
     if path.suffix != ".py":
@@ -164,6 +194,22 @@ def test_comments_follow_the_rules(folder):
 def test_messages_follow_the_rules(folder):
     assert [f"{name}: {fault}" for name in CODE if name.startswith(f"{folder}/")
             for text in messages_of(REPO / name) for fault in faults_of(text)] == []
+
+
+@pytest.mark.parametrize("page", R_PAGES)
+def test_texts_of_reports_and_exhibits_follow_the_rules(page):
+    texts = [*texts_of_r(REPO / page)]
+    assert texts or not page.endswith("Rmd")
+    assert [fault for text in texts for fault in faults_of(text)] == []
+
+
+def test_texts_of_a_template_are_its_paragraphs_and_strings(tmp_path):
+    page = tmp_path / "x.Rmd"
+    page.write_text('---\ntitle: x\n---\n\nOf this `r n`.\n\n```{r}\npaste(\n  "One is told",\n'
+                    '  "of the \\"side\\"."\n)\nc("a_b", "told")\n```\n')
+    faults = [fault.partition(":")[0] for text in texts_of_r(page) for fault in faults_of(text)]
+    assert sorted(fault.partition(" (")[0] for fault in faults) == [
+        "begins with Of", "sides?", "told"]
 
 
 @pytest.mark.parametrize("page", PAGES)

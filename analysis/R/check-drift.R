@@ -100,12 +100,15 @@ plot_drift <- function(summary) {
     ggplot2::ylab("times of the block against the median (%)") +
     ggplot2::labs(title = sprintf(
       "Times changed by up to %s %% over a session", format_digits(100 * max(abs(drift$change)))
-    ), subtitle = if (nrow(largest) < nrow(drift)) {
-      sprintf(
-        "The %d of %d sessions and transports with the largest change; the CSV file has all.",
-        nrow(largest), nrow(drift)
-      )
-    }, caption = caption_of(
+    ), subtitle = paste(c(
+      sprintf("Level of all times in each block, site %s.", toString(unique(drift$site))),
+      if (nrow(largest) < nrow(drift)) {
+        sprintf(
+          "The %d of %d sessions and transports with the largest change; the CSV file has all.",
+          nrow(largest), nrow(drift)
+        )
+      }
+    ), collapse = " "), caption = caption_of(
       paste(
         "Points: geometric mean over all configurations and sizes of the launch medians of a",
         "block over their median. Dashed: Theil's trend, its change over the session in the title",

@@ -94,16 +94,12 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
     scale_bytes(all_sizes) +
     ggplot2::scale_y_log10(unit, breaks = decades, labels = format_axis) +
     ggplot2::labs(
-      title = with_finding(title, leader_of_curves(medians, best)),
-      subtitle = where_measured(medians),
+      title = finding_of_curves(medians, "bytes", unit, best, by),
+      subtitle = paste0(title, ". ", where_measured(medians), "."),
       caption = caption_of(what, medians$n, medians$simulated)
     )
   with_data(plot, data)
 }
-
-#' A title with the shown quantity and the finding.
-#' @noRd
-with_finding <- function(title, finding) paste(c(title, finding), collapse = ": ")
 
 #' The measured operations, transports and sites, for a subtitle.
 #' @noRd
@@ -119,23 +115,6 @@ where_measured <- function(table) {
     if (!is.null(table$site)) paste("site", some(table$site, "sites"))
   )
   sentence_case(toString(parts[nzchar(parts)]))
-}
-
-#' The level that has the lowest (or highest) median most often: a finding for a title. `NULL` if
-#' no place has several levels.
-#'
-#' @param medians table with `panel`, `level`, `x` (or another column of places) and `y`.
-#' @noRd
-leader_of_curves <- function(medians, best = "lowest", x = "bytes") {
-  sign <- if (best == "lowest") 1 else -1
-  led <- medians[is.finite(y), list(
-    several = uniqueN(level), leader = as.character(level)[which.min(sign * y)]
-  ), by = c("panel", x)][several > 1L]
-  if (!nrow(led)) {
-    return(NULL)
-  }
-  count <- sort(table(led$leader), decreasing = TRUE)
-  sprintf("%s %s at %d of %d points", names(count)[[1L]], best, count[[1L]], nrow(led))
 }
 
 #' Curves of medians with their intervals, and the range of the launches behind them.
@@ -347,17 +326,6 @@ plot_difference <- function(comparison, delta = 0.03) {
     ) +
     theme_cotejo()
   with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
-}
-
-#' The fastest libraries with the number of tests that each wins, as a title.
-#' @noRd
-say_wins <- function(winner) {
-  won <- sort(table(winner[nzchar(winner)]), decreasing = TRUE)
-  of <- count_of(length(winner), "test", "tests")
-  if (!length(won)) {
-    return(sprintf("No single winner in %s", of))
-  }
-  sprintf("%s of %s", in_series(sprintf("%s is fastest in %d", title_of(names(won)), won)), of)
 }
 
 # Classes of the lead over the next library, and the opacity of the winner's colour in each class.

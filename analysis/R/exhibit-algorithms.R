@@ -30,14 +30,17 @@ exhibit_best_algorithm <- function(exhibit) {
       low = "grey95", high = "steelblue3", labels = format_axis
     ) +
     ggplot2::labs(
-      x = "message size", y = gsub("_", " ", word_of_column(row)), title = exhibit$spec$title,
+      x = "message size", y = gsub("_", " ", word_of_column(row)),
       caption = caption_of_exhibit(exhibit, paste(
         "Each cell: the fastest algorithm. Colour: by how many % the library's choice is slower.",
-        "With four launches or more, odd launches choose the algorithm and even launches",
+        "With four launches or more, every second launch chooses the algorithm and the others",
         "measure the regret, which may then be below 0."
       ), cells$n)
     ) + theme_cotejo()
-  with_data(plot, cells[, !"size"])
+  with_finding(with_data(plot, cells[, !"size"]), sprintf(
+    "The library's choice is up to %s %% slower than the fastest algorithm",
+    format_digits(100 * max(cells$regret), 2L)
+  ))
 }
 
 #' The fastest algorithm and the regret of the library's choice, by panel, row and size.

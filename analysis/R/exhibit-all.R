@@ -260,7 +260,7 @@ save_exhibit <- function(drawn, exhibit, name, printed, out_dir) {
   if (spec$kind == "table") {
     save_table(drawn, spec$title, folder, name, published_tables(printed))
   } else {
-    save_plot(overlay_published(drawn, exhibit, printed), folder, name)
+    save_plot(overlay_published(with_headline(drawn, exhibit), exhibit, printed), folder, name)
   }
 }
 

@@ -25,9 +25,7 @@ origin_of <- function(exhibit, launches) {
     if (published) {
       sprintf("Same comparison as %s.", printed_exhibit(exhibit$spec$study, exhibit$spec$exhibit))
     },
-    sprintf(
-      "Site %s, test %s.", toString(distinct(launches$site)), toString(distinct(launches$test))
-    ),
+    sprintf("Test %s.", toString(distinct(launches$test))),
     several_cpus(launches),
     if (any(launches$transport == "tcp" & launches$hosts == 1L)) {
       "TCP stays within one host: no network is in it."

@@ -50,9 +50,15 @@ exhibit_relative <- function(exhibit) {
     sprintf(WHAT_RELATIVE_SHOWS[[of]], by, reference),
     none = 100
   )
+  others <- levels(in_words(by, unique(relative$other)))
+  finding <- sprintf(
+    "%s with %s: %s %% of that with %s", sentence_case(of),
+    if (length(others) > 2L) "the others" else paste(others, collapse = " or "),
+    say_range(relative$ratio), in_words(by, reference)
+  )
   data <- relative[, !"performance"]
   setnames(data, c("ratio", "low", "high"), c("percent", "percent_low", "percent_high"))
-  with_data(plot, data)
+  with_finding(with_data(plot, data), finding)
 }
 
 WHAT_RELATIVE_SHOWS <- c(
@@ -88,12 +94,7 @@ plot_ratios <- function(table, exhibit, panel, axis, what, none = 1) {
       axis,
       trans = "log2", breaks = ratio_breaks, labels = function(v) format_axis(signif(v, 3L))
     ) +
-    ggplot2::labs(
-      title = with_finding(exhibit$spec$title, sprintf(
-        "from %s to %s", format_digits(min(shown$y), 2L), format_digits(max(shown$y), 2L)
-      )),
-      caption = caption_of_exhibit(exhibit, what, shown$n)
-    )
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, what, shown$n))
   with_data(plot, table)
 }
 
@@ -158,7 +159,10 @@ exhibit_ratio <- function(exhibit) {
   set(table, j = "where", value = where_of(table, x))
   set(table, j = "x", value = in_words(x, table$x))
   plot <- draw_ratios(table, exhibit, "ratio of times, first / second", by)
-  with_data(plot, table[, !c("shown", "where", "panel")])
+  with_finding(with_data(plot, table[, !c("shown", "where", "panel")]), say_wins(
+    fifelse(table$shown %in% VERDICTS, "", sub(" faster$", "", table$shown)), "faster",
+    "comparison", "No difference shown in"
+  ))
 }
 
 # Size, transport and the other columns that distinguish the rows of a comparison.
@@ -189,10 +193,7 @@ draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
       axis,
       trans = "log2", breaks = ratio_breaks, labels = function(v) format_axis(signif(v, 3L))
     ) +
-    ggplot2::labs(
-      title = exhibit$spec$title,
-      caption = caption_of_exhibit(exhibit, what, pmin(table$n_a, table$n_b))
-    ) +
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, what, pmin(table$n_a, table$n_b))) +
     theme_cotejo()
 }
 
@@ -212,9 +213,14 @@ exhibit_error <- function(exhibit) {
     base_operation(wrong) == base_operation(right), base_operation(right),
     paste(title_of(wrong), "/", title_of(right))
   )]
-  plot_ratios(table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
-    "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval within",
-    "the question."
+  plot <- plot_ratios(
+    table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
+      "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval within",
+      "the question."
+    )
+  )
+  with_finding(plot, sprintf(
+    "The wrong way of measuring shows times %s times as long", say_range(table$ratio)
   ))
 }
 

@@ -43,7 +43,10 @@ plot_exhibit <- function(exhibit, x) {
   if (!nrow(shown$medians)) await("sizes above zero")
   axis <- axis_of(x, as.numeric(shown$medians[[x]]), axes[[1L]])
   rate <- unit$columns[[1L]] == "bytes_per_s" || isTRUE(unit$rate) || unit$factor == 100
-  found <- leader_of_curves(shown$medians, if (rate) "highest" else "lowest", x)
+  found <- finding_of_curves(
+    shown$medians, x, unit$axis, if (rate) "highest" else "lowest",
+    argument(exhibit, "series", "mpi")
+  )
   placed <- lapply(shown, function(table) {
     set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
   })
@@ -55,13 +58,10 @@ plot_exhibit <- function(exhibit, x) {
   ][, y > top], na.rm = TRUE)
   plot <- draw_curves(placed$points, placed$medians, free, most = most) + axis$scale +
     y_axis(unit$axis, axes[[2L]]) +
-    ggplot2::labs(
-      title = with_finding(exhibit$spec$title, found),
-      caption = caption_of_exhibit(exhibit, paste(c(WHAT_CURVES_SHOW, if (cut) {
-        sprintf("Lines are cut at %d times the largest median of a panel.", MOST_OF_RANGE)
-      }), collapse = " "), placed$medians$n)
-    )
-  with_data(plot, tidy_data(placed$medians))
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(c(WHAT_CURVES_SHOW, if (cut) {
+      sprintf("Lines are cut at %d times the largest median of a panel.", MOST_OF_RANGE)
+    }), collapse = " "), placed$medians$n))
+  with_finding(with_data(plot, tidy_data(placed$medians)), found)
 }
 
 # Cuts the lines, because on a linear axis one slow launch would press all others together.
@@ -168,11 +168,10 @@ exhibit_values <- function(exhibit) {
       limits = c(0.5, nlevels(names) + 0.5)
     ) +
     y_axis(unit$axis, "linear") +
-    ggplot2::labs(
-      title = exhibit$spec$title,
-      caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, tables$medians$n)
-    )
-  with_data(plot, tidy_data(tables$medians))
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, tables$medians$n))
+  with_finding(with_data(plot, tidy_data(tables$medians)), finding_of_curves(
+    tables$medians, x, unit$axis, "lowest", argument(exhibit, "series", "mpi")
+  ))
 }
 
 #' Time or bandwidth by size, and below it the gain of one level of `by` over another.
@@ -224,7 +223,7 @@ exhibit_gain <- function(exhibit) {
       ggplot2::aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40"
     ) +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
+    ggplot2::labs(caption = caption_of_exhibit(
       exhibit, paste(c(
         WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME,
         if (length(left_out)) {
@@ -236,7 +235,10 @@ exhibit_gain <- function(exhibit) {
         if (length(alone)) sprintf("One level only: %s.", paste(alone, collapse = "; "))
       ), collapse = " "), curves$medians$n
     ))
-  with_data(plot, medians[, !"x"])
+  top <- gains[which.max(abs(y))]$level
+  with_finding(with_data(plot, medians[, !"x"]), sprintf(
+    "Gain of %s %s %%", top, say_range(gains[level == top]$y)
+  ))
 }
 
 join_cells <- function(panel, what) paste0(panel, ifelse(nzchar(panel), ": ", ""), what)

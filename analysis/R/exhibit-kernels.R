@@ -46,14 +46,18 @@ exhibit_phases <- function(exhibit) {
     ggplot2::scale_fill_grey(NULL, start = 0.35, end = 0.85) +
     ggplot2::scale_x_discrete(NULL, labels = narrow_words) +
     y_axis("time (ms)", "linear") + theme_cotejo() +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
       "Bars: medians over launches of the phases of the slowest rank. Points: the total time",
       "with",
       "its 95 % interval. Overlapping phases add up to more than the total time."
     ), whole$n))
-  with_data(plot, rbind(
+  shares <- parts[, list(phase, share = 100 * value / sum(value)), by = c("panel", "bar", "bytes")]
+  largest <- shares[, list(share = sum(share)), by = "phase"][which.max(share)]$phase
+  with_finding(with_data(plot, rbind(
     tidy_data(parts)[, !c("bar", "phase")], whole_as_measure(whole), fill = TRUE
-  ))
+  )), sprintf("The largest phase, %s, takes %s %% of the time", largest, say_range(
+    shares[phase == largest]$share
+  )))
 }
 
 whole_as_measure <- function(whole) {
@@ -115,11 +119,15 @@ exhibit_scaling <- function(exhibit) {
   axis <- axis_of("ranks", shown$ranks, "log")
   shown[, x := axis$place(ranks, level)]
   plot <- draw_curves(shown[0L], shown, "free_y") + axis$scale + y_axis(NULL, "linear") +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
       "Time with the fewest ranks of a curve over the time; efficiency is that over the ratio of",
       "ranks, 1 at best. 95 % interval over launches."
     ), table$n))
-  with_data(plot, table)
+  top <- table[which.max(speedup)]
+  with_finding(with_data(plot, table), sprintf(
+    "Largest speed-up: %s from %d to %d ranks%s", format_digits(top$speedup), top$base, top$ranks,
+    if (nzchar(as.character(top$level))) sprintf(" (%s)", top$level) else ""
+  ))
 }
 
 #' Time, its phases, the share of computation, and the speed-up over the fewest ranks.

@@ -67,10 +67,13 @@ exhibit_overlap <- function(exhibit) {
   plot <- draw_curves(tables$points, tables$medians, "free") +
     ggplot2::scale_x_continuous("computation alone (\u00b5s)", labels = format_axis) +
     y_axis("time (\u00b5s)", "linear") +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
       WHAT_CURVES_SHOW, "A curve that does not rise hides the computation."
     ), tables$medians$n))
-  with_data(plot, tidy_data(tables$medians))
+  with_finding(
+    with_data(plot, tidy_data(tables$medians)),
+    finding_of_overlap(tables$medians[tables$medians$measure == "time_s"])
+  )
 }
 
 `%or_none%` <- function(a, b) if (length(a)) a else b
@@ -142,11 +145,13 @@ exhibit_spread <- function(exhibit) {
   medians[, x := axis$place(as.numeric(medians[[x]]), level)]
   plot <- draw_curves(medians[0L], medians) + axis$scale +
     y_axis("relative standard error over launches (%)", "linear") +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
+    ggplot2::labs(caption = caption_of_exhibit(
       exhibit, "Points: standard error of the mean of the launch medians, in % of that mean.",
       medians$n
     ))
-  with_data(plot, medians[, !c("x", "y_low", "y_high")])
+  with_finding(with_data(plot, medians[, !c("x", "y_low", "y_high")]), finding_of_curves(
+    medians, x, "relative standard error (%)", "lowest", argument(exhibit, "series", "mpi")
+  ))
 }
 
 #' A check with a known true time: the measured time minus the true time, by a parameter.
@@ -181,8 +186,10 @@ exhibit_wait_pattern <- function(exhibit) {
   plot <- draw_curves(tables$points, tables$medians) + axis$scale +
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous("measured less true time (ns)", labels = format_axis) +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
       WHAT_CURVES_SHOW, "At 0 what is measured is true."
     ), tables$medians$n))
-  with_data(plot, tidy_data(tables$medians))
+  with_finding(with_data(plot, tidy_data(tables$medians)), sprintf(
+    "The measured time minus the true time is %s ns", say_range(tables$medians$y)
+  ))
 }

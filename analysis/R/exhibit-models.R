@@ -65,7 +65,7 @@ exhibit_opportunity <- function(exhibit) {
     ggplot2::geom_point(
       data = found[knee_seen == FALSE], shape = 1L, size = 3.2, show.legend = FALSE
     ) +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(c(
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(c(
       "Points: the largest computation that is hidden, in % of the time without computation, from",
       "a hinge fitted to the curve of each launch; median over launches. Bars: 95 %",
       "interval over launches. 0: nothing is hidden; 100: the processor is free.",
@@ -73,7 +73,9 @@ exhibit_opportunity <- function(exhibit) {
         "Ringed: all computation that was tried is hidden, in a launch or more; at least so much."
       }
     ), collapse = " "), found$n))
-  with_data(plot, tidy_data(found[, !"level"]))
+  with_finding(with_data(plot, tidy_data(found[, !"level"])), finding_of_curves(
+    found, "bytes", "hidden share (%)", "highest", series
+  ))
 }
 
 #' Protocol regimes: the latency and the time per byte in each, and the sizes where they change.

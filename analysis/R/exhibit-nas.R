@@ -18,12 +18,15 @@ exhibit_rate <- function(exhibit) {
   })
   plot <- draw_curves(shown$points, shown$medians, "free_y") +
     axis$scale + y_axis("rate (Mop/s), and speed-up over one core", "linear") +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
+    ggplot2::labs(caption = caption_of_exhibit(
       exhibit, paste(
         WHAT_CURVES_SHOW, "Operations as NAS counts them. Speed-up: over the median of one core."
       ), tables$medians$n
     ))
-  with_data(plot, tidy_rates(with_speedup(tables$medians, tables$medians[cores == 1], apart)))
+  data <- tidy_rates(with_speedup(tables$medians, tables$medians[cores == 1], apart))
+  with_finding(with_data(plot, data), finding_of_curves(
+    tables$medians, "cores", "rate (Mop/s)", "highest", c("way", apart)
+  ))
 }
 
 #' Add `speedup`: a rate over that of one core, in the same panel and series; `NA` without one.
@@ -66,11 +69,15 @@ exhibit_splits <- function(exhibit) {
   best <- best_splits(tables$medians)
   plot <- draw_curves(tables$points, tables$medians, "free_y") +
     axis$scale + y_axis("rate (Mop/s)", "linear") +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
+    ggplot2::labs(caption = caption_of_exhibit(
       exhibit, c(WHAT_CURVES_SHOW, best$said), tables$medians$n
     ))
   data <- tidy_rates(tables$medians)
-  with_data(plot, data[, best := best$split[match(as.character(panel), best$panel)] == split][])
+  data[, best := best$split[match(as.character(panel), best$panel)] == split]
+  splits <- unique(best$split)
+  with_finding(with_data(plot, data[]), sprintf(
+    "The best split of the cores, ranks x threads, is %s", in_series(splits, "or")
+  ))
 }
 
 #' The split with the highest rate on all cores of each panel, in words.

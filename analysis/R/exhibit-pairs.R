@@ -28,7 +28,7 @@ exhibit_pair_map <- function(exhibit) {
     ) +
     ggplot2::coord_equal() +
     ggplot2::labs(
-      x = "rank", y = "rank", title = exhibit$spec$title,
+      x = "rank", y = "rank",
       caption = caption_of_exhibit(
         exhibit, "Each cell: median of the launch medians of a pair of ranks.", medians$n
       )
@@ -36,5 +36,8 @@ exhibit_pair_map <- function(exhibit) {
   if (length(ranks) <= MOST_LABELLED_RANKS) {
     plot <- plot + ggplot2::geom_text(ggplot2::aes(label = format_axis(signif(y, 3L))), size = 2.2)
   }
-  with_data(plot, tidy_data(medians))
+  factor <- cells[, list(factor = max(y) / min(y)), by = "panel"]$factor
+  with_finding(with_data(plot, tidy_data(medians)), sprintf(
+    "Pairs of ranks differ by up to %s times", format_digits(max(factor), 2L)
+  ))
 }

@@ -260,8 +260,7 @@ draw_by_own <- function(exhibit) {
     return(with_table(as.data.table(made), as.data.table(made), caption))
   }
   if (exhibit$spec$kind == "figure" && ggplot2::is.ggplot(made)) {
-    titled <- made + ggplot2::labs(title = exhibit$spec$title, caption = caption)
-    return(with_data(titled, as.data.table(made$data)))
+    return(with_data(made + ggplot2::labs(caption = caption), as.data.table(made$data)))
   }
   wrong_exhibit(exhibit$spec$name, paste("its function returned no", exhibit$spec$kind))
 }

@@ -55,7 +55,7 @@ rounds_of <- function(samples) {
 #' @noRd
 exhibit_variance_table <- function(exhibit) {
   samples <- samples_of_exhibit(exhibit)
-  if (!"round" %in% names(samples)) await("launches of the experiment spells")
+  if (!"round" %in% names(samples)) await("launches of the experiment `spells`")
   rounds <- rounds_of(samples)
   where <- unique(exhibit$summary[, c("key", "site", "mpi", "transport", "placement")])
   rounds <- where[rounds, on = "key"]

@@ -23,8 +23,8 @@ exhibit("cotejo-study-parts", "The study's way: parts of a message that begin on
   ),
   draw = error(wrong = "bandwidth-parts-shifted", right = "bandwidth-parts", series = mpi),
   differs = paste(
-    "The source in stival's appendix adds one byte a part in place of a part's length, so that",
-    "all parts of a queue share the memory of one, which stays in a nearer cache."
+    "The source in stival's appendix adds one byte a part in place of a part's length.",
+    "All parts of a queue then share the memory of one, which stays in a nearer cache."
   )
 )
 

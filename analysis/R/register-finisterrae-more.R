@@ -12,8 +12,8 @@ collective_launches <- function(operation, ..., sizes = "") {
 }
 
 DIFFERS_IN_RANKS <- paste(
-  "The study had 2 to 1024 ranks on 64 nodes, HP-MPI where Open MPI (or its choice of algorithms)",
-  "is here, and far was the cell away from the network card; on emulated hosts it is behind the",
+  "The study had 2 to 1024 ranks on 64 nodes, and HP-MPI in place of Open MPI or its choice of",
+  "algorithms. Far was the cell away from the network card; on emulated hosts it is behind the",
   "other one of two switches."
 )
 
@@ -159,8 +159,8 @@ exhibit("finisterrae-fig-5.42", "Ranks compared with threads: NAS SP-MZ, large",
 )
 
 WITHOUT_UPC <- paste(
-  "The study compares UPC, MPI and OpenMP; no UPC compiler is packaged. What",
-  "stands in for it, Fortran's coarrays, is in figure 5.46, over hosts."
+  "The study compares UPC, MPI and OpenMP; no UPC compiler is packaged.",
+  "Fortran's coarrays, its stand-in, are in figure 5.46, over hosts."
 )
 
 exhibit("finisterrae-fig-5.43", "Ranks and threads in shared memory, NAS kernels of class B",

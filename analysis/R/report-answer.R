@@ -520,8 +520,8 @@ newest_first <- function(cards, used) {
 CARD_WORDS <- paste(
   "Each answer lists the libraries in tiers: the first is the fastest, or those that are not",
   "ordered. \"Within 9 %\" means that their times differ by no more. \"Takes 6 to 7 times as",
-  "long\" is the range over message sizes of the typical ratio of two launches of the same block,",
-  "and \"at least\" the nearer end of its interval. It may differ from the ratio of the medians."
+  "long\" is the range over message sizes of the typical ratio of two launches of the same block.",
+  "\"At least\" names the nearer end of its interval. It may differ from the ratio of the medians."
 )
 
 # Maximum number of cards shown on a terminal.

@@ -42,10 +42,13 @@ write_gallery <- function(coverage, out_dir, figures = character(), cards = list
     },
     lapply(studies[own], gallery_of_study, out_dir),
     if (any(!own)) {
-      list(
-        tags$h2("The five studies"),
-        tags$p(say_gallery(best)),
-        lapply(studies[!own], gallery_of_study, out_dir)
+      theirs <- best[best$study != "cotejo"]
+      fold(
+        sprintf(
+          "The five studies: %d of %d drawn. To measure more: make study TAG=full (hours)",
+          sum(is_drawn(theirs$state)), nrow(theirs)
+        ),
+        tags$p(say_gallery(best)), lapply(studies[!own], gallery_of_study, out_dir)
       )
     }
   )
@@ -68,8 +71,8 @@ title_of_study <- function(study) {
   if (study == "cotejo") "Exhibits of cotejo" else name_of_study(study)
 }
 
-#' The cards of a study. Cards of a published study are folded, below a line with their number and
-#' with the way to measure the others. Figures come before tables.
+#' The cards of a study. Cards of a published study are folded, below a line with their number.
+#' Figures come before tables.
 #' @noRd
 gallery_of_study <- function(part, out_dir) {
   tags <- htmltools::tags
@@ -118,8 +121,7 @@ gallery_of_study <- function(part, out_dir) {
     return(list(tags$h2(title_of_study(study)), inside))
   }
   fold(sprintf(
-    "%s: %d of %d drawn. To measure more: make study TAG=full (hours)", title_of_study(study),
-    sum(is_drawn(best$state)), nrow(best)
+    "%s: %d of %d drawn", title_of_study(study), sum(is_drawn(best$state)), nrow(best)
   ), inside)
 }
 

@@ -81,7 +81,7 @@ STUDIES <- c(
 )
 
 name_of_study <- function(study) {
-  if (study %in% names(STUDIES)) STUDIES[[study]] else "Of this project"
+  if (study %in% names(STUDIES)) STUDIES[[study]] else "This project"
 }
 
 # The studies as captions name them, in ASCII for every locale.
@@ -156,8 +156,8 @@ paper_abstract <- function(study, coverage, claims, counts) {
   best <- best_of(coverage[coverage$study != "cotejo"])
   full <- best[is_drawn(best$state) & best$class != "stand-in"]
   paste(
-    "Five studies of 2006 to 2012 asked which MPI library, transport, protocol and placement is",
-    "faster on a cluster. Their machines no longer exist. We measure their questions again with",
+    "Five studies of 2006 to 2012 examined which MPI library, transport, protocol and placement",
+    "is faster on a cluster. Their machines are gone. We measure their questions again with",
     sprintf(
       "%s libraries in %s launches on %s %s, replicate and interleave launches, and compare them",
       fact_of_libraries(used),
@@ -257,20 +257,21 @@ ASKED <- c(
     "nodes with Gigabit Ethernet: bandwidth, LogP parameters, overlap, an FFT and a radix sort."
   ),
   watter = paste(
-    "Watter asked whether LLC in place of TCP/IP makes Open MPI faster, on 16 nodes with switched",
-    "Ethernet of 100 Mbit/s."
+    "Watter examined whether LLC in place of TCP/IP makes Open MPI faster, on 16 nodes with",
+    "switched Ethernet of 100 Mbit/s."
   ),
   mpiperf = paste(
-    "Kurnosov asked how collective operations can be measured without systematic errors, on 10",
+    "Kurnosov examined how collective operations can be measured without systematic errors, on 10",
     "nodes with Gigabit Ethernet and 96 nodes with InfiniBand QDR."
   ),
   finisterrae = paste(
-    "The study asked what the distance to the network card, eager limits, collective algorithms",
-    "up to 1024 processes and hybrid programs cost, on 142 nodes of 16 cores with InfiniBand DDR."
+    "The study measured the cost of the distance to the network card, of eager limits, of",
+    "collective algorithms up to 1024 processes, and of hybrid programs. Its machine had 142",
+    "nodes of 16 cores with InfiniBand DDR."
   ),
   tinetti = paste(
-    "Tinetti and Barbieri measured start-up and bandwidth of PVM and LAM/MPI, and asked which",
-    "algorithm a broadcast uses, on 4 PCs at 10 Mbit/s and 8 PCs at 100 Mbit/s."
+    "Tinetti and Barbieri measured start-up and bandwidth of PVM and LAM/MPI, and the algorithm",
+    "of a broadcast. They had 4 PCs at 10 Mbit/s and 8 PCs at 100 Mbit/s."
   )
 )
 

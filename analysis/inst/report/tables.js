@@ -25,8 +25,8 @@
       item.hidden = !hit;
       if (hit) { shown += 1; }
       // What is found must not stay folded.
-      var fold = item.closest("details");
-      if (hit && words.length && fold) { fold.open = true; }
+      var fold = hit && words.length ? item.closest("details") : null;
+      for (; fold; fold = fold.parentElement.closest("details")) { fold.open = true; }
     });
     var count = document.getElementById("count");
     if (count) { count.textContent = words.length ? shown + " found" : ""; }

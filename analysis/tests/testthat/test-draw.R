@@ -167,7 +167,10 @@ test_that("figures keep to the rules: panels, height, legend, unit, size of text
   map <- plots[["difference-pingpong"]]
   expect_identical(map$labels$title, "Open MPI is fastest in 70 of 70 tests")
   expect_identical(nlevels(map$data$where), 14L)
-  expect_match(plots[["latency-pingpong"]]$labels$title, "Open MPI lowest at 70 of 70 points")
+  expect_match(
+    plots[["latency-pingpong"]]$labels$title,
+    "Open MPI has the lowest time of one message in all 70 cases"
+  )
   # The test detects a violation of each rule.
   bad <- many(3L) + ggplot2::labs(title = NULL)
   expect_identical(faults_of_figure(bad), c("unit", "title"))

@@ -75,3 +75,42 @@ test_that("threads that take turns on cores are said, and all of them make the r
   expect_equal(table$y, c(2, 8))
   expect_equal(table$y_low, c(1, 4))
 })
+
+test_that("a title names the best level, in how many cases, and how far another is behind", {
+  medians <- CJ(mpi = c("a", "b"), bytes = c(1, 8, 64), panel = "p")[, y := c(2, 2, 9, 4, 5, 6)]
+  title <- function(table, best = "lowest", series = "mpi", axis = "time (ms)") {
+    finding_of_curves(table, "bytes", axis, best, series)
+  }
+  expect_identical(
+    title(medians), "a has the lowest time at 2 of 3 sizes; b takes up to 2.5 times as long"
+  )
+  expect_identical(
+    title(medians, "highest", axis = "bandwidth (MB/s)"),
+    "b has the highest bandwidth at 2 of 3 sizes; a reaches 40 % of it at the least"
+  )
+  both <- rbind(medians, copy(medians)[, panel := "q"])
+  expect_match(title(both), "in 4 of 6 cases", fixed = TRUE)
+  expect_identical(
+    title(medians[bytes == 8]), "a has the lowest time; b takes up to 2.5 times as long"
+  )
+  # Levels without competitors, levels of more work, and equal values have a range only.
+  expect_identical(title(medians[mpi == "b"]), "Time from 4.0 to 6.0 ms")
+  expect_identical(
+    finding_of_curves(medians[mpi == "a"], "panel", "time (ms)", "lowest", "bytes"),
+    "Time from 2.0 to 9.0 ms"
+  )
+  expect_identical(title(copy(medians)[, y := 3]), "Time of 3.0 ms")
+  expect_identical(say_wins(c("a", "", "a", "b"), "faster", "comparison"),
+    "a is faster in 2 and b is faster in 1 of 4 comparisons")
+})
+
+test_that("an exhibit has its finding as title, and its subject and place below", {
+  design <- design_of(bytes = c(1, 1024), mpi = c("openmpi", "mpich"))
+  design[, time := fifelse(mpi == "mpich", 1e-6, 3e-6)]
+  out <- drawn_from(plant(fresh_folder(), design), one_row("by_size"))$out
+  svg <- paste(readLines(file.path(out, "stival", "fig-1.svg")), collapse = " ")
+  expect_match(svg, paste0(
+    "<title>MPICH has the lowest time at both sizes; Open MPI takes up to 3.0 times as long",
+    "</title> <desc>[^.]*[.] Ping-pong, shared memory, site local[.]"
+  ))
+})

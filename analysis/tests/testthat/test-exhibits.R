@@ -172,7 +172,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_equal(first$data[bytes == 1024 & mpi == "mpich"]$median_s, 2.024e-6, tolerance = 1e-3)
   svg <- words_of(file.path(first$out, "stival", "fig-1.svg"))
   expect_match(
-    svg, "Same comparison as figure 1 of Stival (2006). Site local, test planted.", fixed = TRUE
+    svg, "Same comparison as figure 1 of Stival (2006). Test planted.", fixed = TRUE
   )
   waiting <- drawn_from(folder, one_row("by_size", tests = "other", sizes = "1..8"))
   expect_identical(waiting$coverage$state, "waiting")

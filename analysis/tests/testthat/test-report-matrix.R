@@ -179,7 +179,11 @@ test_that("the index shows answers, then figures, then exhibits, and the studies
   expect_no_match(page, "To settle")
   expect_lt(at("difference-pingpong.svg"), at("latency-pingpong.svg"))
   expect_lt(at("latency-pingpong.svg"), at("Exhibits of cotejo"))
-  expect_lt(at("Exhibits of cotejo"), at("<summary>Stival (2006)"))
+  # The five studies are one line.
+  studies <- at("<summary>The five studies: ")
+  expect_lt(at("Exhibits of cotejo"), studies)
+  expect_lt(studies, at("<summary>Stival (2006)"))
+  expect_match(page, "The five studies: [0-9]+ of 129 drawn. To measure more: make study TAG=full")
   # A table is shown as a table.
   expect_match(page, "class=\"thumb\">\\s*<table><tr><th>")
 })

@@ -376,7 +376,7 @@ test_that("a large study has a page of each question, and a table of them in the
   for (text in c(read_page(small), read_page(page), read_page(large))) {
     expect_length(gregexpr(words, text, fixed = TRUE)[[1L]], 1L)
   }
-  set <- regexpr("<h2[^>]*>What settings change", read_page(large))
+  set <- regexpr("<h2[^>]*>Effects of settings", read_page(large))
   expect_gt(set, 0L)
   expect_gt(regexpr(words, read_page(large), fixed = TRUE), set)
   expect_match(read_page(page), "class=\"chart\"", fixed = TRUE)
