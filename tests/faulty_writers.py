@@ -92,7 +92,7 @@ def commands(stack, folder, stage):
     rscript = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
     for name, call in IN_R.items() if rscript else ():
         places = f'data <- "{FIXTURES}"; out <- "{folder}"; stage <- "{stage}"'
-        words = f"library(cotejo); {places}; {call}"
+        words = f"{places}; cotejo::run_command({call})"
         found[name] = ([rscript, "--vanilla", "-e", words],
                        {**r.variables(stack), "R_USER_CACHE_DIR": f"{stage}/cache"})
     return found

@@ -52,6 +52,11 @@ MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 #' @param names names of the two configurations for the messages.
 #' @param allowing columns that are known to differ between the configurations.
 #' @return `TRUE`, or the differences, one text each.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' parts <- split(summary, by = "mpi")
+#' comparable(parts$openmpi, parts$mpich)
 #' @export
 comparable <- function(a, b, by = "mpi", names = c("a", "b"), allowing = character()) {
   differences <- differences_of(facts_of(a, by, allowing), facts_of(b, by, allowing), names)

@@ -75,6 +75,8 @@ need_columns <- function(table, columns, what) {
 #'   not exported.
 #' @param status exit status after an error.
 #' @return what the call returns, invisibly.
+#' @examples
+#' run_command(cat(format_bytes(65536), "\n"))
 #' @export
 run_command <- function(command, status = 1L) {
   invisible(tryCatch(eval(substitute(command), topenv()), error = function(e) {

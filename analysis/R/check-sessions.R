@@ -36,6 +36,10 @@ SIDES <- c("mpi", "settings")
 #'   test and session: `status` (`used`; `pooled`: used, an earlier session of the same state;
 #'   `superseded`; `refused`; `not asked for`; `unusable`), `launches` (all), `used` (launches),
 #'   `why` (reason for launches that are not used).
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' choose_sessions(summary)$account
 #' @export
 choose_sessions <- function(rows, sides = SIDES, session = NULL) {
   if (!nrow(rows)) {

@@ -38,6 +38,9 @@ new_study <- function(launches, configurations, measurements, ...) {
 #'
 #' @param study of class `cotejo_study`.
 #' @return `study`; an error of class `cotejo_refused` names the table and what is wrong with it.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' check_study(study)
 #' @export
 check_study <- function(study) {
   for (name in names(STUDY_TABLES)) {

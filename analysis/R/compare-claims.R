@@ -22,6 +22,9 @@ HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
 #'   printed (for `same`: the margin); `circular`, sites whose model was fitted to this conclusion;
 #'   and `note`.
 #' @return data.table, a row a claim; `filter` and `factor` are lists.
+#' @examples
+#' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
+#' claims$says
 #' @export
 read_claims <- function(file) {
   table <- plain_table(file, "restore the register")
@@ -60,6 +63,12 @@ read_claims <- function(file) {
 #'   single cells); `place`, `verdict`, `more_launches`, `more_sessions`; `why` (other differences,
 #'   missing launches and the claim's note, in words); and the list column `launched` (keys of the
 #'   launches of the place).
+#' @examples
+#' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' judged <- judge_claims(summary, claims)
+#' judged[, c("study", "claim", "verdict", "ratio", "low", "high")]
 #' @export
 judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
   one <- function(i) {

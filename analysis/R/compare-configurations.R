@@ -48,6 +48,11 @@
 #'   `cliffs_delta`, `welch_*`; `sessions`, `nodes` (the number of sessions and of node sets);
 #'   `session_ratio`, `session_low`, `session_high`, `session_spread`; `nodes_low`, `nodes_high`
 #'   (interval over node sets); `scope`, `verdict`, `more_launches`, `more_sessions`, `note`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' comparison <- compare_configurations(summary)
+#' comparison[, c("bytes", "a", "b", "ratio", "low", "high", "verdict")]
 #' @export
 compare_configurations <- function(summary, by = "mpi", ignoring = character(), delta = 0.03,
                                    alpha = 0.05, refused = c("stop", "list"),

@@ -53,6 +53,8 @@ column_ends <- function(x) {
 #'
 #' @param x,y launch medians (s).
 #' @references Cliff 1993, Psychological Bulletin 114.
+#' @examples
+#' cliffs_delta(c(1, 2, 3), c(2, 4, 6))
 #' @export
 cliffs_delta <- function(x, y) {
   cliffs_delta_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L))

@@ -11,6 +11,13 @@
 #'   `settings` are compared; no setting at all is the level `"defaults"`.
 #' @inheritParams compare_configurations
 #' @return as [compare_configurations()], `by = "settings"`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' # The libraries of this study had no settings. Copies of its launches stand for a setting.
+#' tuned <- data.table::copy(summary)
+#' tuned[, settings := "eager=64Ki"]
+#' compare_settings(rbind(summary, tuned))
 #' @export
 compare_settings <- function(summary, delta = 0.03) {
   part <- copy(summary)

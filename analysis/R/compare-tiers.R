@@ -13,6 +13,11 @@
 #' @param comparison what [compare_configurations()] returned.
 #' @return data.table, a row a stratum, size and configuration: strata, `bytes`, `configuration`,
 #'   `tier` (`NA`: not tested against any other).
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' comparison <- compare_configurations(summary)
+#' tiers_of(comparison)
 #' @export
 tiers_of <- function(comparison) {
   place <- c(strata_in(comparison), "bytes")
@@ -54,6 +59,11 @@ UNTESTED <- "not tested"
 #'   of the first tier ([tiers_of()]). It is empty if there are several, or if one was not tested.
 #'   `candidates`: configurations that can be the fastest if there is no winner, separated by
 #'   commas; empty if all can.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' comparison <- compare_configurations(summary)
+#' fastest_of(comparison)
 #' @export
 fastest_of <- function(comparison) {
   tiers <- tiers_of(comparison)

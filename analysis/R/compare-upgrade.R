@@ -17,6 +17,17 @@
 #'   else `not settled`); `more`, `more_sessions` (launches or sessions to add both before and
 #'   after that would likely settle it; both `NA`: the sessions differ).
 #' @references Berger 1982, Technometrics 24 (intersection-union tests).
+#' @examples
+#' sessions <- system.file("extdata/study/local", package = "cotejo")
+#' days <- sub("[.].*", "", list.files(sessions))
+#' folders <- file.path(tempfile(), days)
+#' for (i in 1:2) {
+#'   utils::untar(
+#'     file.path(sessions, paste0(days[[i]], ".tar.xz")),
+#'     exdir = file.path(folders[[i]], "local/a")
+#'   )
+#' }
+#' judge_upgrade(compare_folders(folders[[1]], folders[[2]]))
 #' @export
 judge_upgrade <- function(found, delta = 0.03) {
   rows <- copy(found[verdict != "not tested" & is.finite(error)])

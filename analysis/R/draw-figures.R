@@ -241,6 +241,11 @@ with_data <- function(plot, data) {
 #' @param medians what [summarise_configurations()] returned: lines and bars.
 #' @param by factor whose levels differ in colour, shape and line.
 #' @return a ggplot, microseconds over message size, log-log; its data as attribute `data`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' medians <- summarise_configurations(summary)
+#' plot_latency(summary, medians)
 #' @export
 plot_latency <- function(summary, medians, by = "mpi") {
   plot_by_size(
@@ -254,6 +259,11 @@ plot_latency <- function(summary, medians, by = "mpi") {
 #'
 #' @inheritParams plot_latency
 #' @return a ggplot, MB/s (10^6 B/s) over message size, log-log; its data as attribute `data`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' medians <- summarise_configurations(summary)
+#' plot_bandwidth(summary, medians)
 #' @export
 plot_bandwidth <- function(summary, medians, by = "mpi") {
   plot_by_size(
@@ -270,6 +280,11 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
 #' @param comparison what [compare_configurations()] returned.
 #' @param delta margin of equivalence drawn as a band.
 #' @return a ggplot, ratio of times (log) over message size; its data as attribute `data`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' comparison <- compare_configurations(summary)
+#' plot_difference(comparison)
 #' @export
 plot_difference <- function(comparison, delta = 0.03) {
   table <- copy(comparison)[!is.na(ratio)]

@@ -8,6 +8,9 @@
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param pdf whether to write `NAME.pdf`, too.
 #' @return the paths, invisibly. Prints progress, and the folder last.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' draw_figures(folder, tempfile())
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
   study <- compare_results(results_dir, session, brief = TRUE)
@@ -25,6 +28,10 @@ draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
 #' @param endings endings of the files to write for each figure. With `"csv"` alone no figure is
 #'   drawn: only the tables behind the figures are written.
 #' @return the coverage, as [draw_exhibits()] returns it, invisibly.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' coverage <- draw_all(folder, tempfile(), endings = "csv")
+#' table(coverage$state)
 #' @export
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE,
                      endings = endings_of(pdf)) {

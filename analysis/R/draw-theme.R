@@ -12,6 +12,10 @@ keep_once <- function(name, make) {
 #'
 #' @param base_size size of the text, points.
 #' @return a ggplot2 theme.
+#' @examples
+#' ggplot2::ggplot(cars, ggplot2::aes(speed, dist)) +
+#'   ggplot2::geom_point() +
+#'   theme_cotejo()
 #' @export
 theme_cotejo <- function(base_size = 9) {
   # Cached, because hundreds of figures use it.

@@ -21,6 +21,10 @@
 #'   `launches` (number); `n` (of the configuration with the fewest); `date` of the last launch;
 #'   `sites`, `tests` and `lacks` (missing data). Prints progress, and the folder last. Exhibits
 #'   that failed raise an error at the end, when all other exhibits are drawn.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' fans <- list_exhibits()[name == "cotejo-fans"]
+#' draw_exhibits(folder, tempfile(), exhibits = fans)
 #' @export
 draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
                           published = NULL, pdf = FALSE) {

@@ -28,7 +28,6 @@ registered$rows <- list()
 #'   names the exhibit and the fault: a column that no launch has, an argument that the verb does
 #'   not take, invalid sizes, a name that is already registered.
 #' @examples
-#' \dontrun{
 #' exhibit("example-exchange", "Exchange of messages by primitive",
 #'   data = launches_of("exchange_full", operation = "exchange-*", sizes = "1..1Mi"),
 #'   draw = by_size(series = operation, panel = c(mpi, transport))
@@ -40,7 +39,8 @@ registered$rows <- list()
 #'     ggplot2::ggplot(launches, ggplot2::aes(mpi, 1e6 * median_s)) + ggplot2::geom_violin()
 #'   }
 #' )
-#' }
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' draw_exhibits(folder, tempfile(), exhibits = list_exhibits()[name == "example-spread"])
 #' @export
 exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
                     without = "", circular = FALSE, kind = "figure") {
@@ -133,6 +133,8 @@ in_exhibit <- function(name, argument) {
 #'   `kind` (`figure` or `table`), `title`, `tests`, `filter` (list), `sizes`, `verb`, `arguments`
 #'   (list), `cost` (of a row of its data), `own` (list: a function instead of a verb),
 #'   `differs`, `needs`, `without`, `circular`.
+#' @examples
+#' list_exhibits()[study == "tinetti", c("name", "title")]
 #' @export
 list_exhibits <- function() rbindlist(unname(registered$rows))
 
@@ -144,10 +146,6 @@ list_exhibits <- function() rbindlist(unname(registered$rows))
 #'   [if_there()].
 #' @param sizes a range `"1..4Ki"`, a list `"16Ki 1Mi"`, or all (B).
 #' @return for [exhibit()].
-#' @examples
-#' launches_of("netpipe_uni", c("stream_quick", "pingpong_quick"),
-#'   transport = c("tcp", "llc", if_there("shm")), sizes = "1..4Ki"
-#' )
 #' @keywords internal
 launches_of <- function(..., sizes = "") {
   given <- list(...)

@@ -102,6 +102,10 @@ partition_posterior <- function(y, level, block, prior) {
 #'   levels between them that were not measured), `probability` (of a change), `n` (blocks),
 #'   `named`. `ratio`, `low`, `high` are the time after over the time before, for the runs of equal
 #'   levels before and after the boundary, by `paired_curve()`; `NA` where a change is ruled out.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' find_changes(summary, "mpi", c("mpich", "openmpi"))
 #' @export
 find_changes <- function(summary, by, levels) {
   strata <- setdiff(configuration_columns(summary), by)

@@ -272,6 +272,11 @@ loggp_of <- function(parameters, regimes, level = 0.95, replicates = 1000L, seed
 #'   left-out launches better than curves without a jump; only a jump is evidence of a change of
 #'   protocol. `limited`: the number of regimes is the maximum, and there may be more regimes.
 #'   Intervals and `jump` are `NA` for fewer than five launches.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' samples <- study$summary[grepl("openmpi", key)]
+#' curve <- samples[, list(key, bytes, time_s = median_s)]
+#' fit_regimes(curve, replicates = 50L)$regimes
 #' @export
 fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates = 1000L,
                         seed = 1L) {

@@ -138,6 +138,15 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 #'   `latency_s`, `bytes_per_s`, `misfit` of the best model, `next_best`, `next_misfit`, `verdict`
 #'   (text). `held_out` is the root mean square of relative errors at the largest number of ranks
 #'   (`NA` with fewer than three numbers of ranks).
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' # The launches of this study timed no broadcast. Copies of them stand for 2 and 4 ranks.
+#' two <- data.table::copy(summary)
+#' two[, operation := "bcast"]
+#' four <- data.table::copy(two)
+#' four[, c("ranks", "median_s") := list(4L, 2 * median_s)]
+#' which_broadcast(rbind(two, four), replicates = 20L)[, c("mpi", "sizes", "best", "sure")]
 #' @export
 which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   by <- c("site", "simulated", "operation", "mpi", "transport", "placement", "settings")

@@ -65,6 +65,8 @@ COVERED <- rbind(
 #' @return data.table: the design, `kind`, `level` (mean confidence of the intervals), `coverage`
 #'   with `low`, `high` (95 %, clustered by studies), and `alarms` with `alarms_low`,
 #'   `alarms_high`; `studies` that were simulated.
+#' @examples
+#' prove_coverage(4L, kinds = "log-normal")
 #' @export
 prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED),
                            designs = COVERED, seed = 1L) {
@@ -109,6 +111,8 @@ coverage_of <- function(studies, truth) {
 #' @param most blocks of a study.
 #' @param seed of the simulation.
 #' @return data.table: `until`, `blocks` (mean), `coverage` with `low`, `high`, `level` (mean).
+#' @examples
+#' prove_stopping(repeats = 4L)
 #' @export
 prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "log-normal",
                            most = 60L, seed = 1L) {
@@ -152,6 +156,8 @@ pooled_alarms <- function(coverage) {
 #' @param sizes of a curve.
 #' @param seed of the simulation.
 #' @return list: share of sizes called slower, with its 95 % interval, clustered by studies.
+#' @examples
+#' prove_power(0.05, blocks = 10L, repeats = 4L)
 #' @export
 prove_power <- function(share = 0.05, blocks = 30L, spread = 0.03, repeats = 500L, sizes = 9L,
                         seed = 1L) {

@@ -8,7 +8,10 @@
 #' @param only sessions to unpack, as `SITE/SESSION`; all by default.
 #' @return the folder to read: for a packed dataset a temporary folder, deleted when R ends. An
 #'   error of class `cotejo_bad_data` if an archive is missing or does not match its checksum.
-#' @keywords internal
+#' @examples
+#' folder <- unpack_dataset(system.file("extdata/study", package = "cotejo"))
+#' list.files(folder, "openmpi.*json$", recursive = TRUE)
+#' @export
 unpack_dataset <- function(dir, only = NULL) {
   if (!file.exists(file.path(dir, "SHA256SUMS"))) {
     return(dir)

@@ -24,6 +24,10 @@
 #'   `quantities`, the meaning of an operation's time: `key`, `operation`, `quantity` (version 2);
 #'   `sessions` and `audit`, as [read_sessions()] returns them;
 #'   `broken`, the files that were left out: `file`, `what`.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' results <- read_results(unpack_dataset(folder))
+#' head(results$samples)
 #' @export
 read_results <- function(dir) {
   found <- launch_files(dir)

@@ -10,6 +10,9 @@
 #'   `transports` (tables `name`, `title`), `skipped` (`cell`, `reason`; configurations that the
 #'   site cannot measure) and `accidents` (by cell). `audit`: `site`, `session`,
 #'   `mpi`, `item`, `value`. `broken`, the files that were left out: `file`, `what`.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' read_sessions(unpack_dataset(folder))$sessions[, c("session", "blocks")]
 #' @export
 read_sessions <- function(dir) {
   files <- session_files(dir, "^(session|audit)[.]json$")$files

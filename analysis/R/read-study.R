@@ -12,6 +12,9 @@
 #'
 #' @param dir folder of results, or a packed dataset ([unpack_dataset()]).
 #' @return a `cotejo_study` ([new_study()]), with the folder `dir` and, if it was read now, `root`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' study
 #' @export
 read_study <- function(dir) {
   # A background process may just have read it.

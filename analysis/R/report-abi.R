@@ -17,6 +17,15 @@ abi_pairs <- function(mpis) {
 #' @return list. `native`: rows of [compare_configurations()], each MPI with itself; `a` is the ABI
 #'   build, so that a ratio above 1 is the cost of the ABI. `one`: the MPIs compared with each
 #'   other under the one binary. `hashes`: `mpi`, `program_sha256`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' # The launches of this study used no standard ABI. Copies of them stand for its builds.
+#' native <- data.table::copy(summary)
+#' native[, program_sha256 := "native"]
+#' abi <- data.table::copy(native)
+#' abi[, c("mpi", "program_sha256") := list(paste0(mpi, "-abi"), "one")]
+#' compare_abi(rbind(native, abi))$hashes
 #' @export
 compare_abi <- function(summary, delta = 0.03) {
   pairs <- abi_pairs(unique(summary$mpi))

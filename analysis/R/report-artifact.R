@@ -31,6 +31,10 @@ claims_of_results <- function(results_dir, claim_files) {
 #' @param file the CSV. Its columns are those of [judge_claims()], and `site`, `simulated`, `test`,
 #'   `scale`, `configurations` (names, separated by blanks), `hardware`, `minutes`.
 #' @return the table, invisibly.
+#' @examples
+#' folder <- system.file("extdata", package = "cotejo")
+#' claims <- file.path(folder, "claims.csv")
+#' write_claims(file.path(folder, "study"), claims, tempfile())[, c("says", "verdict", "minutes")]
 #' @export
 write_claims <- function(results_dir, claim_files, file) {
   found <- claims_of_results(results_dir, claim_files)
@@ -68,6 +72,12 @@ write_claims <- function(results_dir, claim_files, file) {
 #' @param found what [judge_claims()] returned for the other run.
 #' @return data.table, a row for each claim: `study`, `claim`, `says`, `judgement` (`reproduced`,
 #'   `contradicted`, `cannot be judged here`), `expected` and `here` (ratio with interval), `why`.
+#' @examples
+#' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' judged <- judge_claims(summary, claims)
+#' reproduce_claims(judged, judged)
 #' @export
 reproduce_claims <- function(expected, found) {
   here <- found[expected[, c("study", "claim")], on = c("study", "claim")]
@@ -140,6 +150,13 @@ write_reproduction <- function(results_dir, claim_files, expected_file, out_file
 #'
 #' @param expected_dir,drawn_dir folders with `NAME.csv`.
 #' @return data.table, a row for each table of the archive that differs: `name`, `why`.
+#' @examples
+#' archive <- tempfile()
+#' here <- tempfile()
+#' for (folder in c(archive, here)) dir.create(folder)
+#' write.csv(data.frame(bytes = 1, time_s = 1e-6), file.path(archive, "a.csv"), row.names = FALSE)
+#' write.csv(data.frame(bytes = 1, time_s = 2e-6), file.path(here, "a.csv"), row.names = FALSE)
+#' compare_drawn(archive, here)
 #' @export
 compare_drawn <- function(expected_dir, drawn_dir) {
   names <- tables_of_artifact(expected_dir)

@@ -41,6 +41,12 @@ claims_table <- function(judged) {
 #'
 #' @param judged what [judge_claims()] returned.
 #' @return a ggplot. Claims without a ratio have a line without a point.
+#' @examples
+#' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' judged <- judge_claims(summary, claims)
+#' plot_claims(judged)
 #' @export
 plot_claims <- function(judged) {
   rows <- copy(judged)

@@ -24,6 +24,17 @@ CHANGES <- list(
 #' @param delta largest relative slowdown that is accepted.
 #' @return as [compare_configurations()] with `refused = "list"`; `a` is `after`, `b` is `before`,
 #'   so `ratio` is the time after divided by the time before.
+#' @examples
+#' sessions <- system.file("extdata/study/local", package = "cotejo")
+#' days <- sub("[.].*", "", list.files(sessions))
+#' folders <- file.path(tempfile(), days)
+#' for (i in 1:2) {
+#'   utils::untar(
+#'     file.path(sessions, paste0(days[[i]], ".tar.xz")),
+#'     exdir = file.path(folders[[i]], "local/a")
+#'   )
+#' }
+#' compare_folders(folders[[1]], folders[[2]])[, c("mpi", "bytes", "ratio", "verdict")]
 #' @export
 compare_folders <- function(before, after, changed = character(), delta = 0.03) {
   compare_changed(both_folders(before, after, changed), changed, delta)
@@ -122,6 +133,17 @@ UPGRADE_STATUS <- c(slower = 1L, "not settled" = 2L, "not slower" = 0L)
 #' @return the exit status, invisibly: 0 no question is slower, 1 some question is slower by more
 #'   than `delta`, 2 more launches are needed. Prints the decision, and the path last. An error of
 #'   class `cotejo_not_comparable` when nothing may be compared.
+#' @examples
+#' sessions <- system.file("extdata/study/local", package = "cotejo")
+#' days <- sub("[.].*", "", list.files(sessions))
+#' folders <- file.path(tempfile(), days)
+#' for (i in 1:2) {
+#'   utils::untar(
+#'     file.path(sessions, paste0(days[[i]], ".tar.xz")),
+#'     exdir = file.path(folders[[i]], "local/a")
+#'   )
+#' }
+#' write_comparison(folders[[1]], folders[[2]], file.path(tempfile(), "compare.html"))
 #' @export
 write_comparison <- function(before, after, out_file, changed = character(), delta = 0.03) {
   folders <- list(before = before, after = after)

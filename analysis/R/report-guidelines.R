@@ -37,6 +37,10 @@ guidelines_of <- function(operations) {
 #'   (the replacement is the same operation with the next larger size). `judgement`: `violated`
 #'   (the operation is slower), `held` (it is faster, or within a bound), `not settled` or `not
 #'   tested`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summary <- summarise_launches(study)
+#' judge_guidelines(summary)[, c("mpi", "operation", "bytes", "kind", "judgement")]
 #' @export
 judge_guidelines <- function(summary, delta = 0.03) {
   known <- guidelines_of(unique(summary$operation))

@@ -10,6 +10,9 @@
 #' @param site its name.
 #' @return the changes ([history_changes()]), invisibly. Prints a sentence for each, and the page's
 #'   path last.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' write_history(folder, tempfile())
 #' @export
 write_history <- function(results_dir, out_dir, site = "local") {
   results <- read_study(results_dir)

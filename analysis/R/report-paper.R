@@ -7,7 +7,7 @@
 #' @param results_dir,session,published as for [draw_all()].
 #' @param out_file the HTML file; its folder is made when needed.
 #' @return `out_file`, invisibly. Prints progress, and the path last.
-#' @export
+#' @keywords internal
 write_paper <- function(source, results_dir, out_file, session = NULL, published = NULL) {
   if (!file.exists(source)) bad_data(source, NA, "not there", "name the folder's paper.Rmd")
   if (is.null(published)) refuse("the paper needs the printed numbers: published = data/published")

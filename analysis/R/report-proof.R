@@ -9,7 +9,7 @@
 #' @return the table of goals, invisibly: `goal`, `shown` (which gives the reason if a goal cannot
 #'   be judged), `met`, `why` (the reason for a missed goal, by a control).
 #'   Prints progress, and the path last. An error if no launch is usable.
-#' @export
+#' @keywords internal
 write_proof <- function(results_dir, out_file, repeats = 1000L) {
   from <- list("proof", dataset = sum_of_dataset(results_dir), repeats, basename(out_file))
   written <- kept_files(from, dirname(out_file), proof_files, function() {

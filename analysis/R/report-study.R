@@ -13,6 +13,9 @@
 #' @return `out_file`, invisibly. Prints progress, the answers, and the path last. The answers are
 #'   also written to `answers.json` beside the report. An error if no launch is usable; nothing is
 #'   written then.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' write_report(folder, file.path(tempfile(), "report.html"))
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
                          published = NULL) {

@@ -16,6 +16,9 @@
 #'   (s, one operation); `bytes_per_s` (B/s) is computed from the median. A column `measure_NAME`
 #'   for each further measure of the samples has its median, in the unit of the samples. A group
 #'   without a valid sample has `n` 0 and `NA`.
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' summarise_launches(study)[1:5, c("mpi", "launch", "bytes", "n", "median_s")]
 #' @export
 summarise_launches <- function(results, columns = names(results$launches)) {
   factors <- names(results$roles)[results$roles == "factor"]
@@ -222,7 +225,11 @@ factor_names <- function(table) {
 #'   and its `confidence`, `cv` (coefficient of variation of launch medians), `bytes_per_s`,
 #'   `bytes_per_s_low`, `bytes_per_s_high`. For another measure than the time, the columns are
 #'   `MEASURE`, `MEASURE_low`, `MEASURE_high`, without a bandwidth.
-#' @keywords internal
+#' @examples
+#' study <- read_study(system.file("extdata/study", package = "cotejo"))
+#' medians <- summarise_configurations(summarise_launches(study))
+#' head(medians[, c("mpi", "bytes", "n", "median_s", "low_s", "high_s")])
+#' @export
 summarise_configurations <- function(summary, level = 0.95, measure = "median_s") {
   by <- c(configuration_columns(summary), intersect("factors", names(summary)), "bytes")
   need_columns(summary, c(by, measure), "the launch summary")
