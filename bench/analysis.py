@@ -10,7 +10,6 @@ and the package, then warm, with the cache that the first run left.
 """
 
 import argparse
-import os
 import pathlib
 import random
 import re

@@ -117,3 +117,12 @@ explained <- function(message, top = Sys.getenv("CLONE")) {
   best <- section[fits][which.max(nchar(words[fits]))]
   sprintf("%s (docs/faq.md#%s)", message, headings[[best]])
 }
+
+# A path in the locale's encoding; invalid bytes are written out.
+shown_bytes <- function(path) iconv(path, "UTF-8", "UTF-8", sub = "byte")
+
+# Columns that describe how a launch was made. With the samples' factors they make a configuration.
+LAUNCH_FACTORS <- c(
+  "site", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement", "hosts",
+  "ranks", "settings", "parameters"
+)

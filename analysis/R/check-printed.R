@@ -35,27 +35,6 @@ audit_published <- function(dir) {
   found[]
 }
 
-#' Rows of the audit: printed texts against recomputed ranges.
-#' @noRd
-audit_rows <- function(file, what, text, again, unit, tolerance = 0, remark = "") {
-  given <- printed(text)
-  reach <- tolerance * abs(again$value)
-  low <- again$low - reach
-  high <- again$high + reach
-  # Rounding errors of the computer do not count as a disagreement.
-  slack <- 1e-9 * pmax(abs(low), abs(high), abs(given$value))
-  miss <- pmax(low - given$high, given$low - high) - slack
-  data.table(
-    file = paste0(file, ".csv"), what = what, printed = text, recomputed = again$value,
-    low = again$low, high = again$high, unit = unit,
-    verdict = fcase(
-      miss <= 0, "agrees", miss < 1.5 * given$unit, "last digit",
-      rep(TRUE, length(miss)), "disagrees"
-    ),
-    remark = remark
-  )
-}
-
 # Overheads as defined in the study: the gap minus the computation that it hides.
 audit_overheads <- function(dir) {
   rows <- function(file, total, result, what) {

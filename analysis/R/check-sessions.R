@@ -296,3 +296,8 @@ missing_cells <- function(sessions, launches) {
   out <- rbindlist(out)
   if (nrow(out)) out[out$usable < out$planned] else out
 }
+
+# A launch's name without its number: CELL.NNN.
+cell_of <- function(id) {
+  sub("[.][0-9]+$", "", id)
+}

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The study object: three tables whose columns carry all the information.
 
-# Columns that describe how a launch was made. With the samples' factors they make a configuration.
-LAUNCH_FACTORS <- c(
-  "site", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement", "hosts",
-  "ranks", "settings", "parameters"
-)
 STUDY_TABLES <- list(
   launches = c("key", "status", "session", "launch", LAUNCH_FACTORS),
   configurations = c("configuration", LAUNCH_FACTORS),
@@ -119,12 +114,6 @@ print.cotejo_study <- function(x, ...) {
   invisible(x)
 }
 
-#' Names of the factors of a study's samples.
-#' @noRd
-study_factors <- function(study) {
-  setdiff(names(study$configurations), c("configuration", LAUNCH_FACTORS))
-}
-
 #' Make a study from results whose samples are summarised.
 #'
 #' @param results as [read_results()] returns them, with `summary` in place of `samples`
@@ -185,26 +174,6 @@ as_study <- function(results) {
   results
 }
 
-#' The measurements as a wide table: one row a launch, configuration, operation and size, with one
-#' column for each factor of the samples and each measure.
-#' @noRd
-cells_of_study <- function(study) {
-  measured <- study$measurements
-  wide <- if (nrow(measured)) {
-    dcast(measured, launch + configuration + operation + bytes ~ measure, value.var = "value")
-  } else {
-    measured[, c("launch", "configuration", "operation", "bytes")]
-  }
-  # Columns are missing when no sample is valid.
-  for (name in setdiff(CELL_MEASURES, names(wide))) set(wide, j = name, value = NA_real_)
-  factors <- study_factors(study)
-  row <- match(wide$configuration, study$configurations$configuration)
-  for (name in factors) set(wide, j = name, value = study$configurations[[name]][row])
-  set(wide, j = "configuration", value = NULL)
-  setnames(wide, "launch", "key")
-  cells_in_order(wide, factors)
-}
-
 #' The same table from the summary of which a study was just made ([study_of_results()]). This is
 #' faster than reshaping the study's measurements.
 #' @noRd
@@ -219,16 +188,3 @@ cells_of_summary <- function(summary, study) {
   wide[measures] <- lapply(wide[measures], as.numeric)
   cells_in_order(as.data.table(wide), factors)
 }
-
-# Gives the cells the same order and types, whichever of the two functions made them.
-cells_in_order <- function(wide, factors) {
-  for (name in c("n", "n_invalid")) set(wide, j = name, value = as.integer(wide[[name]]))
-  named <- c("key", "operation", "bytes", factors)
-  setorderv(wide, named)
-  setkeyv(wide, "key")
-  setcolorder(wide, c(named, CELL_MEASURES))
-  wide[]
-}
-
-# Measures of every cell of a study.
-CELL_MEASURES <- c("n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s")

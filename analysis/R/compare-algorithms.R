@@ -31,7 +31,8 @@ with_algorithms <- function(summary, launches) {
 #'   empty texts where nothing is known. The columns are missing if no launch has a verdict.
 #' @noRd
 algorithms_beside <- function(table, summary, by = character()) {
-  if (!nrow(table) || all(is.na(summary$algorithm))) {
+  # Not `$`, which would find the column `algorithms`.
+  if (!nrow(table) || all(is.na(summary[["algorithm"]]))) {
     return(table)
   }
   keys <- c(setdiff(intersect(configuration_columns(summary), names(table)), by), "bytes")

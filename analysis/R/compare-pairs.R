@@ -154,3 +154,7 @@ stop_not_comparable <- function(pair, here, proof) {
     differences = proof
   )
 }
+
+#' The columns of a comparison that define its strata.
+#' @noRd
+strata_in <- function(comparison) names(comparison)[seq_len(match("a", names(comparison)) - 1L)]

@@ -157,8 +157,6 @@ compare_tools <- function(whole, session, ...) {
   }), fill = TRUE)
 }
 
-count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
-
 first_reason <- function(launches) {
   reasons <- launches$reason[!launches$status %in% RECORDED]
   if (length(reasons)) sprintf(" (first reason: %s)", reasons[[1L]]) else ""

@@ -78,7 +78,3 @@ fastest_of <- function(comparison) {
   setkeyv(out, c(strata_in(comparison), "bytes"))
   out[]
 }
-
-#' The columns of a comparison that define its strata.
-#' @noRd
-strata_in <- function(comparison) names(comparison)[seq_len(match("a", names(comparison)) - 1L)]

@@ -473,3 +473,8 @@ result_scales <- function(levels) {
     )
   )
 }
+
+WHAT_CURVES_SHOW <- paste(
+  "Points: median of the launch medians. Thick lines: its 95 % interval over launches.",
+  "Thin lines: range of the launches."
+)

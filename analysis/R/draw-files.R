@@ -1,91 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Writes plots to files: SVG, PDF and the CSV with their data. The bytes are the same every time.
 
-#' Draw all figures of a folder of results.
-#'
-#' @param results_dir as for [read_results()].
-#' @param out_dir folder for `NAME.svg` and `NAME.csv` (seconds, bytes), made when needed.
-#' @param session names of sessions to choose from, see [choose_sessions()].
-#' @param pdf whether to write `NAME.pdf`, too.
-#' @return the paths, invisibly. Prints progress, and the folder last.
-#' @examples
-#' folder <- system.file("extdata/study", package = "cotejo")
-#' draw_figures(folder, tempfile())
-#' @export
-draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
-  study <- compare_results(results_dir, session, brief = TRUE)
-  names <- with_endings(
-    endings_of(pdf), with_families(families_of(study$results$sessions), save_study(study, out_dir))
-  )
-  cat(out_dir, "\n", sep = "")
-  drawn <- outer(endings_of(pdf), names, function(end, name) paste0(name, ".", end))
-  invisible(file.path(out_dir, c(drawn, "medians.csv")))
-}
-
-#' Draw the figures of a study and all exhibits, with an index page.
-#'
-#' @inheritParams draw_exhibits
-#' @param endings endings of the files to write for each figure. With `"csv"` alone no figure is
-#'   drawn: only the tables behind the figures are written.
-#' @return the coverage, as [draw_exhibits()] returns it, invisibly.
-#' @examples
-#' folder <- system.file("extdata/study", package = "cotejo")
-#' coverage <- draw_all(folder, tempfile(), endings = "csv")
-#' table(coverage$state)
-#' @export
-draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE,
-                     endings = endings_of(pdf)) {
-  from <- list("figures", dataset = sum_of_dataset(results_dir), session, endings,
-    sum_of_files(published), list_exhibits())
-  coverage <- with_endings(endings, kept_files(from, out_dir, gallery_files, function() {
-    draw_all_anew(results_dir, out_dir, session, published)
-  }))$coverage
-  say_coverage(coverage)
-  cat(file.path(out_dir, "index.html"), "\n", sep = "")
-  refuse_failed(coverage)
-  invisible(coverage)
-}
-
-#' Draw everything again. Returns the `coverage` and the names of the `figures`.
-#' @noRd
-draw_all_anew <- function(results_dir, out_dir, session, published) {
-  study <- compare_results(results_dir, session, brief = TRUE)
-  with_families(families_of(study$results$sessions), {
-    names <- save_study(study, out_dir)
-    coverage <- draw_all_exhibits(
-      study$results, out_dir, session, published = published, summary = study$whole
-    )
-    cards <- newest_first(answer(study$comparison), study$summary)
-    write_gallery(coverage, out_dir, names, cards)
-    list(coverage = coverage, figures = names)
-  })
-}
-
-#' The files of [draw_all()].
-#' @noRd
-gallery_files <- function(drawn) {
-  files <- exhibit_files(drawn$coverage)
-  if (length(files)) {
-    c(files, figure_files(drawn$figures), "medians.csv", "index.html")
-  }
-}
-
 #' The files of figures by their names.
 #' @noRd
 figure_files <- function(names) {
   as.vector(outer(names, figure_endings(), paste, sep = "."))
-}
-
-#' Draw the figures of a study and write its medians (`medians.csv`). Returns the figures' names.
-#' @noRd
-save_study <- function(study, out_dir) {
-  # Without the samples and the plots: a plot would carry all tables into each process.
-  study <- study[c("summary", "medians", "comparison", "drift", "delta")]
-  figures <- list_figures(study)
-  shared <- list(study = study, figures = figures, out_dir = out_dir)
-  if (nrow(figures)) over_processes(save_numbered, figures$work, shared)
-  write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
-  figures$name
 }
 
 save_numbered <- function(i, shared) {
@@ -240,51 +159,6 @@ write_csv <- function(table, path) {
   write_whole(path, function(file) put_table(table, file))
 }
 
-#' Write under a temporary name and rename, so that an existing file is always complete.
-#' @noRd
-write_whole <- function(path, write) {
-  dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
-  if (!dir.exists(dirname(path))) {
-    bad_data(dirname(path), NA, "no such folder and it cannot be made", "name another folder")
-  }
-  # R cannot create a file exclusively and without following links, but it can create a folder so.
-  place <- tempfile(".tmp-", dirname(path))
-  if (!dir.create(place, showWarnings = FALSE, mode = "0700")) cannot_write(path)
-  on.exit(unlink(place, recursive = TRUE))
-  temporary <- file.path(place, basename(path))
-  tryCatch(write(temporary), error = function(e) {
-    if (grepl("no space|disk full|write failed", conditionMessage(e), ignore.case = TRUE)) {
-      cannot_write(path)
-    }
-    stop(e)
-  })
-  if (!suppressWarnings(file.rename(temporary, path))) cannot_write(path)
-  invisible(path)
-}
-
-cannot_write <- function(path) {
-  bad_data(
-    sub("/[.]tmp-[^/]*/", "/", path), NA, "cannot be written",
-    "check the folder's permissions and the free space", "cotejo_cannot_write"
-  )
-}
-
-# R reports no error on a full disk. It writes fewer bytes than requested.
-put_bytes <- function(bytes, file) {
-  suppressWarnings(writeBin(bytes, file))
-  if (!identical(as.numeric(file.size(file)), as.numeric(length(bytes)))) cannot_write(file)
-}
-
-# `file.copy()` does not report a full disk.
-put_copy <- function(from, file) {
-  done <- suppressWarnings(file.copy(from, file, overwrite = TRUE))
-  if (!done || !identical(file.size(from), file.size(file))) cannot_write(file)
-}
-
-put_lines <- function(lines, file) {
-  put_bytes(charToRaw(paste(c(enc2utf8(lines), ""), collapse = "\n")), file)
-}
-
 # `fwrite()` does not report a full disk. Then a row or the last line end is missing.
 put_table <- function(table, file) {
   fwrite(table, file, dateTimeAs = "ISO", scipen = 0L)
@@ -294,23 +168,4 @@ put_table <- function(table, file) {
   if (ncol(table) && !whole) {
     cannot_write(file)
   }
-}
-
-#' Replace the dates of a PDF by a fixed date of the same length, so that offsets stay correct.
-#' @noRd
-remove_dates <- function(file) {
-  bytes <- readBin(file, "raw", file.size(file))
-  ended <- utils::tail(bytes[!bytes %in% as.raw(c(10, 13))], 5L)
-  if (!identical(ended, charToRaw("%%EOF"))) cannot_write(file)
-  text <- rawToChar(replace(bytes, bytes == 0 | bytes > 127, as.raw(32)))
-  dates <- gregexpr("/(Creation|Mod)Date \\(D:[0-9]+", text)[[1L]]
-  if (dates[[1L]] > 0L) {
-    for (i in seq_along(dates)) {
-      end <- dates[[i]] + attr(dates, "match.length")[[i]] - 1L
-      digits <- seq(regexpr(":", substring(text, dates[[i]]), fixed = TRUE) + dates[[i]], end)
-      fixed <- utils::head(charToRaw("20000101000000"), length(digits))
-      bytes[utils::head(digits, 14L)] <- fixed
-    }
-  }
-  put_bytes(bytes, file)
 }

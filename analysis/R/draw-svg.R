@@ -200,3 +200,22 @@ draw_pdf <- function(drawing, file) {
     TRUE
   })
 }
+
+#' Replace the dates of a PDF by a fixed date of the same length, so that offsets stay correct.
+#' @noRd
+remove_dates <- function(file) {
+  bytes <- readBin(file, "raw", file.size(file))
+  ended <- utils::tail(bytes[!bytes %in% as.raw(c(10, 13))], 5L)
+  if (!identical(ended, charToRaw("%%EOF"))) cannot_write(file)
+  text <- rawToChar(replace(bytes, bytes == 0 | bytes > 127, as.raw(32)))
+  dates <- gregexpr("/(Creation|Mod)Date \\(D:[0-9]+", text)[[1L]]
+  if (dates[[1L]] > 0L) {
+    for (i in seq_along(dates)) {
+      end <- dates[[i]] + attr(dates, "match.length")[[i]] - 1L
+      digits <- seq(regexpr(":", substring(text, dates[[i]]), fixed = TRUE) + dates[[i]], end)
+      fixed <- utils::head(charToRaw("20000101000000"), length(digits))
+      bytes[utils::head(digits, 14L)] <- fixed
+    }
+  }
+  put_bytes(bytes, file)
+}

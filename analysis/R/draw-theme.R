@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The common theme of all figures: readable in colour, with colour blindness and in grey.
 
-# Cache for objects that all figures share. Each is made once in a session of R.
-made <- new.env(parent = emptyenv())
-keep_once <- function(name, make) {
-  if (is.null(made[[name]])) made[[name]] <- make()
-  made[[name]]
-}
-
 #' The theme of cotejo's figures.
 #'
 #' @param base_size size of the text, points.

@@ -1,46 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Draws every exhibit that the results have data for, and lists what the other exhibits wait for.
 
-#' Draw the exhibits of a folder of results.
-#'
-#' @param results_dir as for [read_results()], or a packed dataset ([unpack_dataset()]).
-#' @param out_dir folder for `STUDY/EXHIBIT.svg` and `.csv` (`.html` and `.csv` for
-#'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed. Files that are
-#'   drawn from emulated or simulated launches have it in their names: `EXHIBIT-simulated.svg`.
-#' @param session names of sessions to choose from, see [choose_sessions()]; each panel of an
-#'   exhibit is of one state.
-#' @param exhibits the register, see [list_exhibits()].
-#' @param published folder of the printed numbers (`data/published`), which are shown beside the
-#'   measured numbers; `NULL`: no printed numbers.
-#' @param pdf whether to draw `EXHIBIT.pdf`, too.
-#' @return the coverage, invisibly: one row an exhibit and ground (`measured`, `emulated`,
-#'   `simulated`) with launches. Columns: `file` (without ending); `state` (`drawn`, `partly`,
-#'   `waiting`, or `failed` with the error in `lacks`); `class` (`real >= 5`: at least five
-#'   launches of each configuration; `real`, `emulated`, `simulated`, `circular`: simulated on a
-#'   machine that was fitted to it; `printed`: made of printed numbers; `waiting`, `failed`);
-#'   `launches` (number); `n` (of the configuration with the fewest); `date` of the last launch;
-#'   `sites`, `tests` and `lacks` (missing data). Prints progress, and the folder last. Exhibits
-#'   that failed raise an error at the end, when all other exhibits are drawn.
-#' @examples
-#' folder <- system.file("extdata/study", package = "cotejo")
-#' fans <- list_exhibits()[name == "cotejo-fans"]
-#' draw_exhibits(folder, tempfile(), exhibits = fans)
-#' @export
-draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
-                          published = NULL, pdf = FALSE) {
-  message("reading ", results_dir)
-  results <- read_study(results_dir)
-  coverage <- with_endings(endings_of(pdf), with_families(
-    families_of(results$sessions),
-    draw_all_exhibits(results, out_dir, session, exhibits, published)
-  ))
-  write_gallery(coverage, out_dir)
-  say_coverage(coverage)
-  cat(out_dir, "\n", sep = "")
-  refuse_failed(coverage)
-  invisible(coverage)
-}
-
 #' Does the work of [draw_exhibits()] with the result of [read_study()], without the index page.
 #'
 #' @param shown function of the coverage that returns the rows whose files are wanted; `NULL`: all
@@ -138,35 +98,6 @@ draw_on_ground <- function(i, ground, shared) {
     if (is_drawn(line$state)) break
   }
   line
-}
-
-# States of exhibits that are drawn, in full or in part.
-is_drawn <- function(state) state %in% c("drawn", "partly")
-
-# Grounds of launches: a real machine, emulated hosts or networks, or a simulation.
-GROUNDS <- c("measured", "emulated", "simulated")
-
-#' The ground of launches, from the text `simulated` in their descriptions.
-#' @noRd
-ground_of <- function(simulated) {
-  fcase(
-    !nzchar(simulated), GROUNDS[[1L]], startsWith(simulated, "simulated"), GROUNDS[[3L]],
-    rep(TRUE, length(simulated)), GROUNDS[[2L]]
-  )
-}
-
-#' One row an exhibit: its best state on any ground. Among equal states, rows with enough launches
-#' come first, then the order of grounds. A simulation comes last, however often it ran.
-#' @noRd
-best_of <- function(coverage) {
-  rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
-  enough <- coverage$class == "real >= 5" |
-    coverage$class == "emulated" & coverage$n >= MIN_LAUNCHES
-  stand_in <- coverage$class %in% "stand-in"
-  unique(coverage[order(rank, stand_in, !enough %in% TRUE)], by = c("study", "exhibit"))[
-    unique(coverage[, c("study", "exhibit")]),
-    on = c("study", "exhibit")
-  ]
 }
 
 say_coverage <- function(coverage) {
@@ -360,4 +291,60 @@ waits_for <- function(spec, launches) {
     ": reframe -r ", paste("-n", tests, collapse = " "),
     if (nzchar(spec$needs)) paste0("; ", spec$needs)
   )
+}
+
+#' Call an exhibit's own function with its launches.
+#' @noRd
+draw_by_own <- function(exhibit) {
+  made <- exhibit$spec$own[[1L]](copy(exhibit$summary))
+  n <- fewest_launches(exhibit$summary)
+  caption <- caption_of_exhibit(exhibit, "", n)
+  if (exhibit$spec$kind == "table" && is.data.frame(made)) {
+    return(with_table(as.data.table(made), as.data.table(made), caption))
+  }
+  if (exhibit$spec$kind == "figure" && ggplot2::is.ggplot(made)) {
+    return(with_data(made + ggplot2::labs(caption = caption), as.data.table(made$data)))
+  }
+  wrong_exhibit(exhibit$spec$name, paste("its function returned no", exhibit$spec$kind))
+}
+
+#' The function that draws a row of the register; NULL when there is none.
+#' @noRd
+find_drawing <- function(spec) {
+  if (is.function(spec$own[[1L]])) draw_by_own else find_verb(spec$verb)
+}
+
+#' The function that draws a verb; NULL when there is none.
+#' @noRd
+find_verb <- function(verb) {
+  get0(paste0("exhibit_", verb), envir = topenv(), mode = "function", inherits = FALSE)
+}
+
+#' Write the coverage of a dataset into the README, and the complete list into a CSV file.
+#'
+#' @param results_dir as for [draw_exhibits()].
+#' @param readme file whose lines between `<!-- coverage -->` and `<!-- end -->` are replaced.
+#' @param list_file CSV of the complete coverage, with the checksum of the dataset.
+#' @inheritParams draw_exhibits
+#' @return the sentence, invisibly; it is also printed.
+#' @noRd
+write_coverage_of <- function(results_dir, readme, list_file, published = NULL) {
+  results <- read_study(results_dir)
+  # Make every exhibit to find its state, but write no files.
+  coverage <- with_families(families_of(results$sessions), draw_all_exhibits(
+    results, tempdir(), published = published, shown = \(coverage) coverage[0L]
+  ))
+  say_coverage(coverage)
+  refuse_failed(coverage)
+  write_csv(cbind(coverage, dataset = dataset_sum(results_dir)), list_file)
+  lines <- plain_lines(readme, "restore the file")
+  ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
+  if (anyNA(ends) || ends[[1L]] > ends[[2L]]) {
+    bad_data(readme, NA, paste("no lines", COVERAGE_BEGIN, "and", COVERAGE_END), "restore them")
+  }
+  said <- say_classes(coverage)
+  lines <- c(lines[seq_len(ends[[1L]])], strwrap(said, 99L), lines[-seq_len(ends[[2L]] - 1L)])
+  write_whole(readme, function(file) put_lines(lines, file))
+  cat(said, "\n", sep = "")
+  invisible(said)
 }

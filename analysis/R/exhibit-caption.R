@@ -133,3 +133,23 @@ add_values <- function(table, unit) {
   }
   table[]
 }
+
+#' A published exhibit in words, such as "figure 4.1 of Stival (2006)"; an exhibit without a number
+#' is part of the text.
+#' @noRd
+printed_exhibit <- function(study, exhibit) {
+  kinds <- c(fig = "figure", tab = "table")
+  kind <- sub("-.*", "", exhibit)
+  of <- if (study %in% names(SHORT_STUDIES)) SHORT_STUDIES[[study]] else study
+  if (kind %in% names(kinds)) {
+    paste(kinds[[kind]], sub("^[a-z]+-", "", exhibit), "of", of)
+  } else {
+    paste("the measurements of", of)
+  }
+}
+
+# The studies as captions name them, in ASCII for every locale.
+SHORT_STUDIES <- c(
+  stival = "Stival (2006)", watter = "Watter (2006)", mpiperf = "Kurnosov (2012)",
+  finisterrae = "the Finis Terrae study (2009)", tinetti = "Tinetti and Barbieri"
+)

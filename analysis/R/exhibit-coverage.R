@@ -75,35 +75,6 @@ say_classes <- function(coverage) {
   said
 }
 
-#' Write the coverage of a dataset into the README, and the complete list into a CSV file.
-#'
-#' @param results_dir as for [draw_exhibits()].
-#' @param readme file whose lines between `<!-- coverage -->` and `<!-- end -->` are replaced.
-#' @param list_file CSV of the complete coverage, with the checksum of the dataset.
-#' @inheritParams draw_exhibits
-#' @return the sentence, invisibly; it is also printed.
-#' @noRd
-write_coverage_of <- function(results_dir, readme, list_file, published = NULL) {
-  results <- read_study(results_dir)
-  # Make every exhibit to find its state, but write no files.
-  coverage <- with_families(families_of(results$sessions), draw_all_exhibits(
-    results, tempdir(), published = published, shown = \(coverage) coverage[0L]
-  ))
-  say_coverage(coverage)
-  refuse_failed(coverage)
-  write_csv(cbind(coverage, dataset = dataset_sum(results_dir)), list_file)
-  lines <- plain_lines(readme, "restore the file")
-  ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
-  if (anyNA(ends) || ends[[1L]] > ends[[2L]]) {
-    bad_data(readme, NA, paste("no lines", COVERAGE_BEGIN, "and", COVERAGE_END), "restore them")
-  }
-  said <- say_classes(coverage)
-  lines <- c(lines[seq_len(ends[[1L]])], strwrap(said, 99L), lines[-seq_len(ends[[2L]] - 1L)])
-  write_whole(readme, function(file) put_lines(lines, file))
-  cat(said, "\n", sep = "")
-  invisible(said)
-}
-
 COVERAGE_BEGIN <- "<!-- coverage: made by `make coverage DATA=reference` -->"
 COVERAGE_END <- "<!-- end -->"
 
@@ -166,3 +137,20 @@ markdown_table <- function(table) {
   cells <- vapply(seq_len(nrow(table)), function(i) row(vapply(table[i], as.character, "")), "")
   c(row(names(table)), row(rep("---", ncol(table))), cells)
 }
+
+#' One row an exhibit: its best state on any ground. Among equal states, rows with enough launches
+#' come first, then the order of grounds. A simulation comes last, however often it ran.
+#' @noRd
+best_of <- function(coverage) {
+  rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
+  enough <- coverage$class == "real >= 5" |
+    coverage$class == "emulated" & coverage$n >= MIN_LAUNCHES
+  stand_in <- coverage$class %in% "stand-in"
+  unique(coverage[order(rank, stand_in, !enough %in% TRUE)], by = c("study", "exhibit"))[
+    unique(coverage[, c("study", "exhibit")]),
+    on = c("study", "exhibit")
+  ]
+}
+
+# States of exhibits that are drawn, in full or in part.
+is_drawn <- function(state) state %in% c("drawn", "partly")

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Verbs that draw curves: by message size, by a parameter, and with the gain of one level below.
 
-WHAT_CURVES_SHOW <- paste(
-  "Points: median of the launch medians. Thick lines: its 95 % interval over launches.",
-  "Thin lines: range of the launches."
-)
-
 #' Time or bandwidth by message size.
 #'
 #' Arguments of the row: `series` (columns whose levels have different colours), `panel`, `unit`
@@ -242,9 +237,6 @@ exhibit_gain <- function(exhibit) {
 }
 
 join_cells <- function(panel, what) paste0(panel, ifelse(nzchar(panel), ": ", ""), what)
-value_or_na <- function(table, column) {
-  if (column %in% names(table)) table[[column]] else rep(NA_real_, nrow(table))
-}
 
 GAIN_OF_TIME <- "Gain of A over B: by how much A's time is less, in % of B's, 95 % interval."
 GAIN_OF_RATE <- "Gain of A over B: by how much A's bandwidth is more, in % of B's, 95 % interval."

@@ -290,113 +290,51 @@ in_words <- function(column, values) {
   factor(words[match(as.character(values), sorted)], unique(words))
 }
 
-# Words for the values of a column. Values that are not listed here are named by `title_of()`.
-COUNTED <- list(
-  ranks = c("rank", "ranks"), pairs = c("pair", "pairs"), hosts = c("host", "hosts"),
-  burst = c("message", "messages"), cores = c("core", "cores"),
-  threads = c("thread", "threads"), partitions = c("partition", "partitions")
-)
-SAID <- list(
-  operation = c(
-    "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
-    "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
-    "logp-or-overlap" = "receive, by overlap", "logp-words" = "asking",
-    "matching-posted" = "receives posted before", "matching-unexpected" = "receives posted after",
-    "overlap-local-send" = "one send", "overlap-local-receive" = "one receive",
-    "overlap-gap-send" = "sends in a row",
-    "overlap-gap-receive" = "receives in a row", "overlap-pingpong" = "ping-pong",
-    "skew-barrier" = "our barrier",
-    "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment",
-    "fft-original-sendrecv" = "original", "fft-original-separate" = "original, send and receive",
-    "fft-rows-sendrecv" = "row by row", "fft-threaded-sendrecv" = "multi-threaded",
-    "fft-nonblocking-isend" = "non-blocking", "fft-fused" = "fused",
-    "fft-original-posted" = "original, separate", "fft-rows-posted" = "row by row, separate",
-    "fft-threaded-posted" = "multi-threaded, separate",
-    "radix-polled" = "original", "radix-polled-posted" = "original, receives posted",
-    "radix-serving" = "serving", "radix-serving-posted" = "serving, receives posted",
-    "radix-threaded" = "multi-threaded", "radix-alltoallv" = "Alltoallv a pass",
-    "radix-split" = "one exchange", "radix-alone" = "no messages"
-  ),
-  option_blocking = c(yes = "blocking", no = "non-blocking"),
-  queue = c("0" = "blocking"),
-  packing = c(
-    typed = "as a datatype", packed = "packed by MPI", hand = "packed by hand"
-  ),
-  ways = c("1" = "one way", "2" = "both ways"),
-  test = c(
-    pingpong_modes = "a core for each rank", pingpong_progress = "progress threads share a core",
-    fft_strong = "a core for each rank", fft_progress = "progress threads share a core"
-  ),
-  any_source = c("0" = "one source", "1" = "any source"),
-  any_tag = c("0" = "one tag", "1" = "any tag"),
-  measure = c(
-    median = "median of a launch", least = "least of a launch", time_s = "in all",
-    alone_s = "computation alone", start_s = "starting",
-    compute_s = "computing", wait_s = "waiting"
-  ),
-  setting_async_progress = c(yes = "asynchronous progress"),
-  option_start = c(
-    "mpi-barrier" = "the library's barrier", barrier = "our barrier", none = "no start line",
-    "round-time" = "announced moment", windows = "windows"
+#' The ground of launches, from the text `simulated` in their descriptions.
+#' @noRd
+ground_of <- function(simulated) {
+  fcase(
+    !nzchar(simulated), GROUNDS[[1L]], startsWith(simulated, "simulated"), GROUNDS[[3L]],
+    rep(TRUE, length(simulated)), GROUNDS[[2L]]
   )
-)
-
-# Words for settings that were not set.
-UNSET <- c(
-  setting_async_progress = "the library's own progress",
-  setting_eager_limit = "the library's limit"
-)
-
-# The distinguishing part of a label: the name of a simulated machine, or an emulated network with
-# its hosts. The caption contains the complete label.
-short_label <- function(values) {
-  kind <- "^emulated: ([0-9]+) (User-mode Linux )?(hosts|guests) on [0-9]+ cores, ([^ ]+) .*$"
-  short <- sub(kind, "\\1 \\3 of \\4", values)
-  # The name of a simulated machine, extended as far as needed to be unique.
-  for (pattern in c("[^,]*", "[^,]*,[^,]*")) {
-    same <- short %in% short[duplicated(short)] | short == values
-    short[same] <- sub(
-      sprintf("^simulated by [^:]*: (%s),.*$", pattern), "\\1", values[same]
-    )
-  }
-  same <- short %in% short[duplicated(short)]
-  short[same] <- values[same]
-  short
 }
 
-SUPERSCRIPTS <- "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+# Grounds of launches: a real machine, emulated hosts or networks, or a simulation.
+GROUNDS <- c("measured", "emulated", "simulated")
 
-say_value <- function(column, values) {
-  said <- SAID[[column]][values]
-  if (!length(said)) said <- rep(NA_character_, length(values))
-  counted <- COUNTED[[column]]
-  words <- if (column == "bytes") {
-    format_bytes(as.numeric(values))
-  } else if (!is.null(counted)) {
-    paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
-  } else if (column == "compute_us") {
-    fifelse(values == "0", "no computation", paste(values, "\u00b5s of computation"))
-  } else if (column == "test") {
-    paste("test", gsub("_", " ", values, fixed = TRUE))
-  } else if (column == "log2_points") {
-    paste0("2", chartr("0123456789", SUPERSCRIPTS, values), " points")
-  } else if (column == "keys") {
-    paste(format_whole(as.numeric(values)), "keys")
-  } else if (column == "simulated") {
-    short_label(values)
-  } else if (column == "queue") {
-    paste("queue of", values)
-  } else if (column == "parameter_timer") {
-    paste("clock", values)
-  } else if (column == "parameter_compute") {
-    fifelse(values == "0", "no computation", paste0(
-      "computation of ", values, " ns for each byte"
-    ))
-  } else if (column == "setting_eager_limit") {
-    paste("eager up to", format_bytes(as.numeric(values)))
-  } else {
-    title_of(values)
-  }
-  unset <- if (column %in% names(UNSET)) UNSET[[column]] else ""
-  unname(fifelse(is.na(values), unset, fifelse(is.na(said), words, said)))
+samples_of_exhibit <- function(exhibit) {
+  copy(samples_of(exhibit$results, unique(exhibit$summary$key)))
 }
+
+#' The summary of an exhibit from changed samples: from one repetition only, or with computed
+#' columns.
+#'
+#' @param measures names of the computed columns.
+#' @noRd
+summary_from_samples <- function(exhibit, samples, measures = character()) {
+  results <- with_samples(exhibit$results, samples)
+  results$roles[measures] <- "measure"
+  summary <- summarise_launches(results)
+  by <- c("key", "operation", "bytes", factor_names(summary))
+  keys <- unique(exhibit$summary[, by, with = FALSE])
+  keep_rows(summary, summary[keys, on = by, nomatch = NULL, which = TRUE])
+}
+
+# Columns of a summary that describe the time.
+OF_TIME <- c("median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s", "bytes_per_s")
+
+#' Launch medians of a measure, for the launches and rows of an exhibit.
+#'
+#' @param measure a column of the samples, such as `alone_s`, or `time_s` itself.
+#' @return as [summarise_launches()], restricted to the rows of the exhibit that have the measure.
+#'   Has the columns `value` and `measure` in place of the columns of the time.
+#' @noRd
+summary_of_measure <- function(exhibit, measure) {
+  values <- exhibit$summary[[column_of_measure(measure)]]
+  if (is.null(values)) await("launches with the column ", measure)
+  out <- keep_rows(exhibit$summary, which(!is.na(values)))
+  set(out, j = c("value", "measure"), value = list(values[!is.na(values)], measure))
+  out[, setdiff(names(out), OF_TIME), with = FALSE]
+}
+
+results_of_launches <- function(results, keys) as_study(results)[keys]

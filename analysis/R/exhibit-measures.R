@@ -1,41 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Verbs for measures other than the time of an operation: parts of overlap, overheads, spread.
 
-#' Launch medians of a measure, for the launches and rows of an exhibit.
-#'
-#' @param measure a column of the samples, such as `alone_s`, or `time_s` itself.
-#' @return as [summarise_launches()], restricted to the rows of the exhibit that have the measure.
-#'   Has the columns `value` and `measure` in place of the columns of the time.
-#' @noRd
-summary_of_measure <- function(exhibit, measure) {
-  values <- exhibit$summary[[column_of_measure(measure)]]
-  if (is.null(values)) await("launches with the column ", measure)
-  out <- keep_rows(exhibit$summary, which(!is.na(values)))
-  set(out, j = c("value", "measure"), value = list(values[!is.na(values)], measure))
-  out[, setdiff(names(out), OF_TIME), with = FALSE]
-}
-
-# Columns of a summary that describe the time.
-OF_TIME <- c("median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s", "bytes_per_s")
-
-#' The summary of an exhibit from changed samples: from one repetition only, or with computed
-#' columns.
-#'
-#' @param measures names of the computed columns.
-#' @noRd
-summary_from_samples <- function(exhibit, samples, measures = character()) {
-  results <- with_samples(exhibit$results, samples)
-  results$roles[measures] <- "measure"
-  summary <- summarise_launches(results)
-  by <- c("key", "operation", "bytes", factor_names(summary))
-  keys <- unique(exhibit$summary[, by, with = FALSE])
-  keep_rows(summary, summary[keys, on = by, nomatch = NULL, which = TRUE])
-}
-
-samples_of_exhibit <- function(exhibit) {
-  copy(samples_of(exhibit$results, unique(exhibit$summary$key)))
-}
-
 #' Time against computation: the operation, its parts, the computation alone.
 #'
 #' x is the time of the computation alone (`alone_s`). So MPIs and launches with separately
@@ -83,8 +48,6 @@ exhibit_overlap <- function(exhibit) {
 results_of <- function(exhibit) {
   results_of_launches(exhibit$results, unique(exhibit$summary$key))
 }
-
-results_of_launches <- function(results, keys) as_study(results)[keys]
 
 #' Overheads by message size, by the time of calls and by overlap: see [logp_parameters()].
 #' @noRd

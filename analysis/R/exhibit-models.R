@@ -202,39 +202,6 @@ noise_of <- function(curve) {
   stats::median(spread$error, na.rm = TRUE)
 }
 
-#' Eager limits as found by `eager-limit`, of the sessions that would be reported.
-#'
-#' @param results what [read_results()] returned.
-#' @param session names of sessions to choose from, see [choose_sessions()].
-#' @return data.table, one row a site, MPI and transport. `eager_limit_bytes`: the library's own
-#'   limit (median over launches, `Inf`: it held no size; `NA`: every launch set a limit).
-#'   `tried_bytes`: the largest size that was tried for it. `header_bytes`: the part of a limit set
-#'   by hand that the library uses itself (`NA`: none was set, or none seen). No rows without
-#'   launches.
-#' @keywords internal
-known_limits <- function(results, session = NULL) {
-  tried <- results$launches[experiment == "eager-limit"]
-  # Outside `[]`, where `session` would be the column.
-  chosen <- if (nrow(tried)) choose_states(tried, SIDES, session)$used else logical()
-  used <- tried[which(chosen)]
-  if (!nrow(used)) {
-    return(data.table(
-      site = character(), mpi = character(), transport = character(),
-      eager_limit_bytes = numeric(), tried_bytes = numeric(), header_bytes = numeric()
-    ))
-  }
-  found <- eager_limits(results_of_launches(results, used$key))
-  set <- as.numeric(value_or_na(found, "setting_eager_limit"))
-  # If a limit lies beyond the tried sizes, its header was not observed.
-  found[, header := fifelse(is.finite(eager_limit_bytes), set - eager_limit_bytes, NA_real_)]
-  found[, own := is.na(set)]
-  found[, list(
-    eager_limit_bytes = stats::median(eager_limit_bytes[own]),
-    tried_bytes = max(tried_bytes[own | !any(own)]),
-    header_bytes = stats::median(header, na.rm = TRUE)
-  ), keyby = c("site", "mpi", "transport")]
-}
-
 #' Table of the message sizes (B) up to which eager messages are faster than rendezvous. Also gives
 #' the library's own eager limit, and the variables that set a better one; see [find_crossovers()].
 #' @noRd

@@ -248,21 +248,6 @@ drawing_by <- function(own, kind) {
   )
 }
 
-#' Call an exhibit's own function with its launches.
-#' @noRd
-draw_by_own <- function(exhibit) {
-  made <- exhibit$spec$own[[1L]](copy(exhibit$summary))
-  n <- fewest_launches(exhibit$summary)
-  caption <- caption_of_exhibit(exhibit, "", n)
-  if (exhibit$spec$kind == "table" && is.data.frame(made)) {
-    return(with_table(as.data.table(made), as.data.table(made), caption))
-  }
-  if (exhibit$spec$kind == "figure" && ggplot2::is.ggplot(made)) {
-    return(with_data(made + ggplot2::labs(caption = caption), as.data.table(made$data)))
-  }
-  wrong_exhibit(exhibit$spec$name, paste("its function returned no", exhibit$spec$kind))
-}
-
 UNIT_NAMES <- c("ns", "us", "ms", "MB/s", "Mbit/s", "%", "messages/s", "KiB")
 
 # The columns that an expression names.
@@ -278,18 +263,6 @@ columns_named <- function(expression) {
   } else {
     wrong_argument(deparse(expression)[[1L]], " names no columns")
   }
-}
-
-#' The function that draws a row of the register; NULL when there is none.
-#' @noRd
-find_drawing <- function(spec) {
-  if (is.function(spec$own[[1L]])) draw_by_own else find_verb(spec$verb)
-}
-
-#' The function that draws a verb; NULL when there is none.
-#' @noRd
-find_verb <- function(verb) {
-  get0(paste0("exhibit_", verb), envir = topenv(), mode = "function", inherits = FALSE)
 }
 
 #' `"a=b c; d=e"` as list(a = c("b", "c"), d = "e").

@@ -10,10 +10,6 @@
 
 # Standard deviation of the levels of stretches: the expected size of changes.
 LEVEL_SPREAD <- 0.1
-# Minimum number of points of a stretch: a single point is an outlying session.
-LEAST_STRETCH <- 2L
-# Points around a boundary whose probabilities count as one change.
-ABOUT <- 3L
 
 #' Log likelihoods of all stretches `i..j` of a series.
 #'

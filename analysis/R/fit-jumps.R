@@ -68,3 +68,27 @@ jumps_at <- function(bytes, times, breaks) {
     all(rowMeans(gains) > 2 * apply(gains, 1L, stats::sd) / sqrt(ncol(gains)))
   }, NA)
 }
+
+#' Line of least relative squares with slope >= 0: latency (s) and time per byte (s/B).
+#' @noRd
+relative_line <- function(bytes, seconds) {
+  weights <- 1 / seconds^2
+  fit <- weighted_lines(bytes, seconds, weights)
+  if (!is.finite(fit[[2L]]) || fit[[2L]] < 0) fit <- c(stats::weighted.mean(seconds, weights), 0)
+  stats::setNames(fit, c("alpha_s", "beta_s_per_byte"))
+}
+
+#' Lines of weighted least squares, as [stats::lm.wfit()] finds them, without its extra results: a
+#' bootstrap calls this function thousands of times.
+#'
+#' @param seconds times, or a matrix with one column per line.
+#' @return two coefficients, or two rows of them; the slope is `NA` where there is only one size.
+#' @noRd
+weighted_lines <- function(bytes, seconds, weights) {
+  root <- sqrt(weights)
+  fit <- stats::.lm.fit(cbind(1, bytes) * root, seconds * root)
+  found <- as.matrix(fit$coefficients)
+  if (fit$rank < 2L) found[2L, ] <- NA_real_
+  colnames(found) <- colnames(seconds)
+  drop(found)
+}

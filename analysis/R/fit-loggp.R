@@ -168,30 +168,6 @@ find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, 
   as.integer(found[[which.min(bic)]]$ends)
 }
 
-#' Lines of weighted least squares, as [stats::lm.wfit()] finds them, without its extra results: a
-#' bootstrap calls this function thousands of times.
-#'
-#' @param seconds times, or a matrix with one column per line.
-#' @return two coefficients, or two rows of them; the slope is `NA` where there is only one size.
-#' @noRd
-weighted_lines <- function(bytes, seconds, weights) {
-  root <- sqrt(weights)
-  fit <- stats::.lm.fit(cbind(1, bytes) * root, seconds * root)
-  found <- as.matrix(fit$coefficients)
-  if (fit$rank < 2L) found[2L, ] <- NA_real_
-  colnames(found) <- colnames(seconds)
-  drop(found)
-}
-
-#' Line of least relative squares with slope >= 0: latency (s) and time per byte (s/B).
-#' @noRd
-relative_line <- function(bytes, seconds) {
-  weights <- 1 / seconds^2
-  fit <- weighted_lines(bytes, seconds, weights)
-  if (!is.finite(fit[[2L]]) || fit[[2L]] < 0) fit <- c(stats::weighted.mean(seconds, weights), 0)
-  stats::setNames(fit, c("alpha_s", "beta_s_per_byte"))
-}
-
 #' The cost of each message that does not depend on its size: lines over the size, evaluated at
 #' zero bytes. All lines have the weights of the latency's line, and all are constant where the
 #' latency's line is constant. The parts of the latency therefore add up to the latency.
@@ -274,8 +250,8 @@ loggp_of <- function(parameters, regimes, level = 0.95, replicates = 1000L, seed
 #'   Intervals and `jump` are `NA` for fewer than five launches.
 #' @examples
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
-#' samples <- study$summary[grepl("openmpi", key)]
-#' curve <- samples[, list(key, bytes, time_s = median_s)]
+#' summary <- summarise_launches(study)
+#' curve <- summary[mpi == "openmpi", list(key, bytes, time_s = median_s)]
 #' fit_regimes(curve, replicates = 50L)$regimes
 #' @export
 fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates = 1000L,

@@ -161,13 +161,6 @@ which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   ), keyby = c(by, "sizes")]
 }
 
-size_class <- function(bytes) {
-  factor(
-    fcase(bytes <= 4096, "small", bytes <= 81920, "medium", bytes > 81920, "large"),
-    c("small", "medium", "large")
-  )
-}
-
 judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, seed) {
   data <- data.table(ranks, bytes, median_s, block)
   wide <- dcast(data, ranks + bytes ~ block, value.var = "median_s", fun.aggregate = stats::median)

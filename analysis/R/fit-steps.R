@@ -117,3 +117,9 @@ p_of_step <- function(x, at, others = integer(), replicates = STEP_REPLICATES, s
     (1 + sum(gain_by_step(models, y)$gain >= found$gain)) / (replicates + 1)
   }, 0))
 }
+
+# Points around a boundary whose probabilities count as one change.
+ABOUT <- 3L
+
+# Minimum number of points of a stretch: a single point is an outlying session.
+LEAST_STRETCH <- 2L

@@ -13,13 +13,14 @@
 #   report-      pages: report, paper, index, proof, questions.
 #   prove-       tests of the statistics where the truth is known.
 #   run-, keep-  processes; the cache of results.
-# A file calls only functions of files that are further up in this list.
+# The calls between files form no circle: a test compares them with codetools.
 
 #' cotejo: compares MPI libraries on one machine: which is faster, by how much, how certainly.
 #'
 #' The way of the data: [read_results()] -> [summarise_launches()] ->
 #' [summarise_configurations()] and [compare_configurations()] -> [draw_figures()] and
-#' [write_report()]. All functions take and return tidy tables; nothing is kept between calls.
+#' [write_report()]. All functions take and return tidy tables. Results are cached
+#' (`options(cotejo.cache = FALSE)` turns the cache off).
 #' The unit of replication is the launch, never the sample.
 #'
 #' @import data.table

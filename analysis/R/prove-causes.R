@@ -109,3 +109,6 @@ cause_of_wide <- function(off, cells) {
     nrow(off), cells, percent_of(off$alarms[[1L]])
   )
 }
+
+# Launches of each configuration in a quick and in a full study.
+SHIPPED <- c(10L, 30L)

@@ -2,8 +2,6 @@
 # The goals of the proof: each goal, the result, and whether the result meets the goal. A goal that
 # cannot be judged is not met.
 
-percent_of <- function(x) paste0(format_digits(100 * x), " %")
-
 #' One goal: `goal` and `shown` in words, `met` (`FALSE` if nothing was found). If the goal is not
 #' met, `why` is the cause, found by a control.
 #' @noRd
@@ -48,8 +46,6 @@ goals_of_alarms <- function(alarms, criteria) {
     }))
   }))
 }
-# Launches of each configuration in a quick and in a full study.
-SHIPPED <- c(10L, 30L)
 
 goal_of_few <- function(what, families, most, n) {
   enough <- NROW(families) >= most$families

@@ -57,9 +57,6 @@ check_sums <- function(dir, only = NULL) {
 
 # Names of sites and sessions, and of the files of a session: no name leads to another folder.
 DATASET_NAME <- "[A-Za-z0-9][A-Za-z0-9._-]*"
-SESSION_FILE <- "^[A-Za-z0-9][A-Za-z0-9_.+,=@-]*[.](json|csv|csv[.]gz)$"
-
-is_link <- function(paths) !Sys.readlink(paths) %in% c("", NA)
 
 #' Unpack the archive of a session from any source into `folder`: plain files of a session, each
 #' once, with the size given in its header. Anything else is refused.

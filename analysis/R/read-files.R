@@ -124,9 +124,6 @@ FOLDER_NAME <- "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 # The last part of paths, whatever their bytes are.
 basename_bytes <- function(paths) sub("^.*/", "", as.character(paths), useBytes = TRUE)
 
-# A path in the locale's encoding; invalid bytes are written out.
-shown_bytes <- function(path) iconv(path, "UTF-8", "UTF-8", sub = "byte")
-
 # Names in data: the pattern that they must match.
 NAME <- "^[A-Za-z][A-Za-z0-9_]{0,63}$(?!\n)"
 #' Refuse names that are invalid, taken, or duplicate.
@@ -186,3 +183,70 @@ check_text <- function(text, file) {
     )
   }
 }
+
+is_link <- function(paths) !Sys.readlink(paths) %in% c("", NA)
+
+# The fault of a file, as a condition object that is not signalled.
+fault_of <- function(file, text) {
+  structure(
+    class = c("cotejo_bad_data", "error", "condition"),
+    list(message = one_line(sprintf("%s: %s", file, text)), call = NULL, file = file)
+  )
+}
+
+#' The result of a call of fread(); NULL if it fails or warns. A call with a warning must still run
+#' to its end: if it is interrupted, the next call fails, on another file.
+#' @noRd
+without_warning <- function(call) {
+  warned <- FALSE
+  found <- tryCatch(
+    withCallingHandlers(call, warning = function(w) {
+      warned <<- TRUE
+      invokeRestart("muffleWarning")
+    }),
+    error = function(e) NULL
+  )
+  if (!warned) found
+}
+
+#' The line of a JSON file that names a member: the first one after the line of the member that
+#' contains it; line 1 for the file itself.
+#' @noRd
+line_of_member <- function(file, path) {
+  lines <- readLines(file, warn = FALSE)
+  line <- 1L
+  for (name in path) {
+    found <- grep(sprintf("\"%s\"", name), lines, fixed = TRUE)
+    found <- found[found >= line]
+    if (!length(found)) break
+    line <- found[[1L]]
+  }
+  line
+}
+
+SESSION_FILE <- "^[A-Za-z0-9][A-Za-z0-9_.+,=@-]*[.](json|csv|csv[.]gz)$"
+
+# Turns any error in reading a file into a fault that names the file.
+as_fault <- function(fault, file) {
+  if (inherits(fault, "cotejo_bad_data")) {
+    fault
+  } else {
+    fault_of(file, paste(conditionMessage(fault), "- not as docs/data.md says"))
+  }
+}
+
+#' The files that were left out, each reported once on the console.
+#' @noRd
+list_broken <- function(faults) {
+  said <- vapply(faults, conditionMessage, "")
+  for (text in utils::head(said, MOST_SAID)) message("left out: ", text)
+  if (length(said) > MOST_SAID) {
+    message(sprintf("left out: %d more files", length(said) - MOST_SAID))
+  }
+  data.table(
+    file = vapply(faults, function(fault) as.character(fault$file), ""), what = as.character(said)
+  )
+}
+
+# Maximum number of broken files reported on the console; the report lists all of them.
+MOST_SAID <- 10L

@@ -59,3 +59,24 @@ recompute <- function(f, ...) {
     low = apply(at, 1L, min), high = apply(at, 1L, max)
   )
 }
+
+#' Rows of the audit: printed texts against recomputed ranges.
+#' @noRd
+audit_rows <- function(file, what, text, again, unit, tolerance = 0, remark = "") {
+  given <- printed(text)
+  reach <- tolerance * abs(again$value)
+  low <- again$low - reach
+  high <- again$high + reach
+  # Rounding errors of the computer do not count as a disagreement.
+  slack <- 1e-9 * pmax(abs(low), abs(high), abs(given$value))
+  miss <- pmax(low - given$high, given$low - high) - slack
+  data.table(
+    file = paste0(file, ".csv"), what = what, printed = text, recomputed = again$value,
+    low = again$low, high = again$high, unit = unit,
+    verdict = fcase(
+      miss <= 0, "agrees", miss < 1.5 * given$unit, "last digit",
+      rep(TRUE, length(miss)), "disagrees"
+    ),
+    remark = remark
+  )
+}

@@ -134,41 +134,8 @@ units_of <- function(parts) {
   units[!duplicated(names(units))]
 }
 
-#' The files that were left out, each reported once on the console.
-#' @noRd
-list_broken <- function(faults) {
-  said <- vapply(faults, conditionMessage, "")
-  for (text in utils::head(said, MOST_SAID)) message("left out: ", text)
-  if (length(said) > MOST_SAID) {
-    message(sprintf("left out: %d more files", length(said) - MOST_SAID))
-  }
-  data.table(
-    file = vapply(faults, function(fault) as.character(fault$file), ""), what = as.character(said)
-  )
-}
-
-# Maximum number of broken files reported on the console; the report lists all of them.
-MOST_SAID <- 10L
-
 faults_of <- function(launches, which, text) {
   Map(fault_of, launches$file[which], rep_len(text, nrow(launches))[which], USE.NAMES = FALSE)
-}
-
-# The fault of a file, as a condition object that is not signalled.
-fault_of <- function(file, text) {
-  structure(
-    class = c("cotejo_bad_data", "error", "condition"),
-    list(message = one_line(sprintf("%s: %s", file, text)), call = NULL, file = file)
-  )
-}
-
-# Turns any error in reading a file into a fault that names the file.
-as_fault <- function(fault, file) {
-  if (inherits(fault, "cotejo_bad_data")) {
-    fault
-  } else {
-    fault_of(file, paste(conditionMessage(fault), "- not as docs/data.md says"))
-  }
 }
 
 #' Read some launches; unreadable launches are left out.
@@ -261,10 +228,6 @@ described_columns <- function(columns) {
   )
 }
 
-# Version 1 has no roles: a column with a unit is a measure, any other column is taken for a
-# factor.
-SUPPOSED <- "supposed "
-
 #' Roles of the columns of one launch, by name; roles that had to be guessed in version 1 begin
 #' with `SUPPOSED`.
 #' @noRd
@@ -277,8 +240,6 @@ roles_of_columns <- function(columns) {
     }
   }, ""), vapply(columns, `[[`, "", "name"))
 }
-
-bare_role <- function(roles) sub(SUPPOSED, "", roles, fixed = TRUE)
 
 #' Roles of the further columns of all launches: the first recorded role, otherwise the guessed
 #' one.

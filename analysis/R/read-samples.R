@@ -162,21 +162,6 @@ read_samples <- function(file, columns, rows) {
   samples[]
 }
 
-#' The result of a call of fread(); NULL if it fails or warns. A call with a warning must still run
-#' to its end: if it is interrupted, the next call fails, on another file.
-#' @noRd
-without_warning <- function(call) {
-  warned <- FALSE
-  found <- tryCatch(
-    withCallingHandlers(call, warning = function(w) {
-      warned <<- TRUE
-      invokeRestart("muffleWarning")
-    }),
-    error = function(e) NULL
-  )
-  if (!warned) found
-}
-
 #' The bytes in a gzip file; a damaged file is refused.
 #'
 #' memDecompress() is not used: it takes more and more memory if the end is missing.
@@ -353,3 +338,9 @@ wrong_line <- function(lines, patterns) {
   }
   list(at = first, fault = fault)
 }
+
+bare_role <- function(roles) sub(SUPPOSED, "", roles, fixed = TRUE)
+
+# Version 1 has no roles: a column with a unit is a measure, any other column is taken for a
+# factor.
+SUPPOSED <- "supposed "

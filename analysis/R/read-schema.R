@@ -249,18 +249,3 @@ check_known <- function(value, known, file, path) {
     )
   }
 }
-
-#' The line of a JSON file that names a member: the first one after the line of the member that
-#' contains it; line 1 for the file itself.
-#' @noRd
-line_of_member <- function(file, path) {
-  lines <- readLines(file, warn = FALSE)
-  line <- 1L
-  for (name in path) {
-    found <- grep(sprintf("\"%s\"", name), lines, fixed = TRUE)
-    found <- found[found >= line]
-    if (!length(found)) break
-    line <- found[[1L]]
-  }
-  line
-}

@@ -69,8 +69,3 @@ read_plan <- function(file) {
 # SITE and SESSION from the path of a file in a session's folder.
 session_of <- function(file) basename(dirname(file))
 site_of <- function(file) basename(dirname(dirname(file)))
-
-# A launch's name without its number: CELL.NNN.
-cell_of <- function(id) {
-  sub("[.][0-9]+$", "", id)
-}

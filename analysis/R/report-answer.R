@@ -475,10 +475,6 @@ cells_of <- function(head, launches, sessions) {
 # Time of a launch outside the program (s): ReFrame and the harness.
 OVERHEAD_S <- 1
 
-over <- function(transport) {
-  fifelse(transport == "shm", "in shared memory", paste("over", title_of(transport)))
-}
-
 #' Properties that were the same for all launches of a study, in words.
 #' @noRd
 held_fixed <- function(used) {
@@ -545,3 +541,6 @@ html_cards <- function(cards, heading = htmltools::tags$h3) {
     fold(count_of(length(further), "further case", "further cases"), further)
   })
 }
+
+# Number of answers that a section shows unfolded.
+MOST_ANSWERS <- 4L

@@ -1,42 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The conclusions of the studies, for readers: a table and a figure.
 
-#' Claims as a table for readers.
-#'
-#' @param judged what [judge_claims()] returned.
-#' @return data.table of texts.
-#' @noRd
-claims_table <- function(judged) {
-  more <- fcase(
-    !is.na(judged$more_sessions), sprintf(
-      "about %s more", count_of(judged$more_sessions, "session", "sessions")
-    ),
-    is.finite(judged$more_launches), sprintf(
-      "about %s more", count_of(judged$more_launches, "launch", "launches")
-    ),
-    rep(TRUE, nrow(judged)), ""
-  )
-  range <- function(low, high) {
-    fifelse(is.na(low), "", fifelse(
-      low == high, format_digits(low), paste(format_digits(low), "to", format_digits(high))
-    ))
-  }
-  data.table(
-    Study = judged$study, Where = judged$where, Conclusion = judged$says,
-    Printed = range(judged$printed_low, judged$printed_high),
-    `Here, ratio of times` = fifelse(
-      is.na(judged$ratio), "", paste0(format_digits(judged$ratio), fifelse(
-        is.na(judged$low), "", sprintf(
-          " [%s, %s]", format_digits(judged$low), format_digits(judged$high)
-        )
-      ))
-    ),
-    n = fifelse(is.na(judged$n), "", as.character(judged$n)),
-    Measured = fcoalesce(judged$place, ""), Verdict = judged$verdict,
-    Remark = paste0(judged$why, fifelse(nzchar(judged$why) & nzchar(more), "; ", ""), more)
-  )
-}
-
 #' A figure of all claims: the ratio here with its interval beside the printed one.
 #'
 #' @param judged what [judge_claims()] returned.
@@ -99,3 +63,25 @@ SAID_OF_CLAIMS <- list(
 )
 
 is_or_are <- function(number) if (number == 1L) "is" else "are"
+
+#' The number of conclusions of the studies with a verdict.
+#'
+#' @param claims what [judge_claims()] returned, of all studies or of one study.
+#' @noRd
+fact_of_claims <- function(claims, wanted = NULL) {
+  one <- unique(claims$study)
+  rows <- paste(c(
+    if (length(one) == 1L) paste("Study", one),
+    if (length(wanted)) paste("Verdict", in_series(wanted, "or"))
+  ), collapse = " and ")
+  tests <- unique(unlist(strsplit(claims$tests, " +")))
+  fact(
+    if (length(wanted)) sum(claims$verdict %in% wanted) else nrow(claims), "claims",
+    if (nzchar(rows)) paste("rows with", rows) else "all rows",
+    if (length(one) == 1L && length(tests)) {
+      sprintf("make study CELLS='^(%s)'", paste(utils::head(tests, 4L), collapse = "|"))
+    } else {
+      "make paper DATA=reference"
+    }
+  )
+}

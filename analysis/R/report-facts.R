@@ -122,3 +122,39 @@ print_page <- function(html) {
   remove_dates(made)
   write_whole(pdf, function(file) put_copy(made, file))
 }
+
+#' Claims as a table for readers.
+#'
+#' @param judged what [judge_claims()] returned.
+#' @return data.table of texts.
+#' @noRd
+claims_table <- function(judged) {
+  more <- fcase(
+    !is.na(judged$more_sessions), sprintf(
+      "about %s more", count_of(judged$more_sessions, "session", "sessions")
+    ),
+    is.finite(judged$more_launches), sprintf(
+      "about %s more", count_of(judged$more_launches, "launch", "launches")
+    ),
+    rep(TRUE, nrow(judged)), ""
+  )
+  range <- function(low, high) {
+    fifelse(is.na(low), "", fifelse(
+      low == high, format_digits(low), paste(format_digits(low), "to", format_digits(high))
+    ))
+  }
+  data.table(
+    Study = judged$study, Where = judged$where, Conclusion = judged$says,
+    Printed = range(judged$printed_low, judged$printed_high),
+    `Here, ratio of times` = fifelse(
+      is.na(judged$ratio), "", paste0(format_digits(judged$ratio), fifelse(
+        is.na(judged$low), "", sprintf(
+          " [%s, %s]", format_digits(judged$low), format_digits(judged$high)
+        )
+      ))
+    ),
+    n = fifelse(is.na(judged$n), "", as.character(judged$n)),
+    Measured = fcoalesce(judged$place, ""), Verdict = judged$verdict,
+    Remark = paste0(judged$why, fifelse(nzchar(judged$why) & nzchar(more), "; ", ""), more)
+  )
+}

@@ -169,3 +169,124 @@ tile <- function(link, image, title, facts = character(), remark = "", words = "
     if (nzchar(remark)) tags$div(class = "partly", remark)
   )
 }
+
+#' Draw the figures of a study and all exhibits, with an index page.
+#'
+#' @inheritParams draw_exhibits
+#' @param endings endings of the files to write for each figure. With `"csv"` alone no figure is
+#'   drawn: only the tables behind the figures are written.
+#' @return the coverage, as [draw_exhibits()] returns it, invisibly.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' coverage <- draw_all(folder, tempfile(), endings = "csv")
+#' table(coverage$state)
+#' @export
+draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE,
+                     endings = endings_of(pdf)) {
+  from <- list("figures", dataset = sum_of_dataset(results_dir), session, endings,
+    sum_of_files(published), list_exhibits())
+  coverage <- with_endings(endings, kept_files(from, out_dir, gallery_files, function() {
+    draw_all_anew(results_dir, out_dir, session, published)
+  }))$coverage
+  say_coverage(coverage)
+  cat(file.path(out_dir, "index.html"), "\n", sep = "")
+  refuse_failed(coverage)
+  invisible(coverage)
+}
+
+#' Draw everything again. Returns the `coverage` and the names of the `figures`.
+#' @noRd
+draw_all_anew <- function(results_dir, out_dir, session, published) {
+  study <- compare_results(results_dir, session, brief = TRUE)
+  with_families(families_of(study$results$sessions), {
+    names <- save_study(study, out_dir)
+    coverage <- draw_all_exhibits(
+      study$results, out_dir, session, published = published, summary = study$whole
+    )
+    cards <- newest_first(answer(study$comparison), study$summary)
+    write_gallery(coverage, out_dir, names, cards)
+    list(coverage = coverage, figures = names)
+  })
+}
+
+#' The files of [draw_all()].
+#' @noRd
+gallery_files <- function(drawn) {
+  files <- exhibit_files(drawn$coverage)
+  if (length(files)) {
+    c(files, figure_files(drawn$figures), "medians.csv", "index.html")
+  }
+}
+
+#' Draw all figures of a folder of results.
+#'
+#' @param results_dir as for [read_results()].
+#' @param out_dir folder for `NAME.svg` and `NAME.csv` (seconds, bytes), made when needed.
+#' @param session names of sessions to choose from, see [choose_sessions()].
+#' @param pdf whether to write `NAME.pdf`, too.
+#' @return the paths, invisibly. Prints progress, and the folder last.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' draw_figures(folder, tempfile())
+#' @export
+draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
+  study <- compare_results(results_dir, session, brief = TRUE)
+  names <- with_endings(
+    endings_of(pdf), with_families(families_of(study$results$sessions), save_study(study, out_dir))
+  )
+  cat(out_dir, "\n", sep = "")
+  drawn <- outer(endings_of(pdf), names, function(end, name) paste0(name, ".", end))
+  invisible(file.path(out_dir, c(drawn, "medians.csv")))
+}
+
+#' Draw the exhibits of a folder of results.
+#'
+#' @param results_dir as for [read_results()], or a packed dataset ([unpack_dataset()]).
+#' @param out_dir folder for `STUDY/EXHIBIT.svg` and `.csv` (`.html` and `.csv` for
+#'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed. Files that are
+#'   drawn from emulated or simulated launches have it in their names: `EXHIBIT-simulated.svg`.
+#' @param session names of sessions to choose from, see [choose_sessions()]; each panel of an
+#'   exhibit is of one state.
+#' @param exhibits the register, see [list_exhibits()].
+#' @param published folder of the printed numbers (`data/published`), which are shown beside the
+#'   measured numbers; `NULL`: no printed numbers.
+#' @param pdf whether to draw `EXHIBIT.pdf`, too.
+#' @return the coverage, invisibly: one row an exhibit and ground (`measured`, `emulated`,
+#'   `simulated`) with launches. Columns: `file` (without ending); `state` (`drawn`, `partly`,
+#'   `waiting`, or `failed` with the error in `lacks`); `class` (`real >= 5`: at least five
+#'   launches of each configuration; `real`, `emulated`, `simulated`, `circular`: simulated on a
+#'   machine that was fitted to it; `printed`: made of printed numbers; `waiting`, `failed`);
+#'   `launches` (number); `n` (of the configuration with the fewest); `date` of the last launch;
+#'   `sites`, `tests` and `lacks` (missing data). Prints progress, and the folder last. Exhibits
+#'   that failed raise an error at the end, when all other exhibits are drawn.
+#' @examples
+#' folder <- system.file("extdata/study", package = "cotejo")
+#' fans <- list_exhibits()[name == "cotejo-fans"]
+#' draw_exhibits(folder, tempfile(), exhibits = fans)
+#' @export
+draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
+                          published = NULL, pdf = FALSE) {
+  message("reading ", results_dir)
+  results <- read_study(results_dir)
+  coverage <- with_endings(endings_of(pdf), with_families(
+    families_of(results$sessions),
+    draw_all_exhibits(results, out_dir, session, exhibits, published)
+  ))
+  write_gallery(coverage, out_dir)
+  say_coverage(coverage)
+  cat(out_dir, "\n", sep = "")
+  refuse_failed(coverage)
+  invisible(coverage)
+}
+
+#' Draw the figures of a study and write its medians (`medians.csv`). Returns the figures' names.
+#' @noRd
+save_study <- function(study, out_dir) {
+  # Without the samples and the plots: a plot would carry all tables into each process.
+  study <- study[c("summary", "medians", "comparison", "drift", "delta")]
+  figures <- list_figures(study)
+  shared <- list(study = study, figures = figures, out_dir = out_dir)
+  if (nrow(figures)) over_processes(save_numbered, figures$work, shared)
+  write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
+  figures$name
+}

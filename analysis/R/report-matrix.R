@@ -203,13 +203,6 @@ say_behind <- function(comparison, winners) {
     count[[most]])
 }
 
-#' Words as a series: a, b and c.
-#' @noRd
-in_series <- function(words, last = "and") {
-  n <- length(words)
-  if (n < 2L) words else paste(toString(words[-n]), last, words[[n]])
-}
-
 #' Unique titles of strata: equal titles get additional columns in which their strata differ.
 #'
 #' @param rows table, one row per stratum.

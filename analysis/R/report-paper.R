@@ -84,26 +84,6 @@ name_of_study <- function(study) {
   if (study %in% names(STUDIES)) STUDIES[[study]] else "This project"
 }
 
-# The studies as captions name them, in ASCII for every locale.
-SHORT_STUDIES <- c(
-  stival = "Stival (2006)", watter = "Watter (2006)", mpiperf = "Kurnosov (2012)",
-  finisterrae = "the Finis Terrae study (2009)", tinetti = "Tinetti and Barbieri"
-)
-
-#' A published exhibit in words, such as "figure 4.1 of Stival (2006)"; an exhibit without a number
-#' is part of the text.
-#' @noRd
-printed_exhibit <- function(study, exhibit) {
-  kinds <- c(fig = "figure", tab = "table")
-  kind <- sub("-.*", "", exhibit)
-  of <- if (study %in% names(SHORT_STUDIES)) SHORT_STUDIES[[study]] else study
-  if (kind %in% names(kinds)) {
-    paste(kinds[[kind]], sub("^[a-z]+-", "", exhibit), "of", of)
-  } else {
-    paste("the measurements of", of)
-  }
-}
-
 paper_studies <- function() paste0(STUDIES, " [@", names(STUDIES), "]", collapse = "; ")
 
 #' The machines of the launches: one row per site, however many networks were emulated there.
@@ -193,9 +173,6 @@ paper_abstract <- function(study, coverage, claims, counts) {
   )
 }
 
-# Whether launches used an MPI library: layers below MPI have "no library" in their descriptions.
-used_library <- function(library) !startsWith(library, "no library")
-
 # The MPI libraries of launches, without layers below MPI.
 libraries_of <- function(used) unique(used$mpi[used_library(used$library)])
 
@@ -214,28 +191,6 @@ fact_of_verdicts <- function(counts, verdicts) {
   fact(
     sum(counts[verdicts]), "comparisons",
     paste("rows whose verdict is", in_series(verdicts, "or")), "make report DATA=reference"
-  )
-}
-
-#' The number of conclusions of the studies with a verdict.
-#'
-#' @param claims what [judge_claims()] returned, of all studies or of one study.
-#' @noRd
-fact_of_claims <- function(claims, wanted = NULL) {
-  one <- unique(claims$study)
-  rows <- paste(c(
-    if (length(one) == 1L) paste("Study", one),
-    if (length(wanted)) paste("Verdict", in_series(wanted, "or"))
-  ), collapse = " and ")
-  tests <- unique(unlist(strsplit(claims$tests, " +")))
-  fact(
-    if (length(wanted)) sum(claims$verdict %in% wanted) else nrow(claims), "claims",
-    if (nzchar(rows)) paste("rows with", rows) else "all rows",
-    if (length(one) == 1L && length(tests)) {
-      sprintf("make study CELLS='^(%s)'", paste(utils::head(tests, 4L), collapse = "|"))
-    } else {
-      "make paper DATA=reference"
-    }
   )
 }
 

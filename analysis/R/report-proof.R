@@ -212,8 +212,6 @@ plot_power <- function(proof) {
     ggplot2::scale_y_continuous("called slower (% of comparisons)", limits = c(0, 100))
 }
 
-percent_text <- function(x) paste(format(100 * x, trim = TRUE), "%")
-
 plot_coverage <- function(coverage) {
   shown <- copy(coverage)[order(blocks)]
   kinds <- unique(coverage$kind)

@@ -192,3 +192,21 @@ builds_around <- function(audit, changes) {
     )
   }))
 }
+
+summary_of_session <- function(session_dir) {
+  results <- read_study(session_dir)
+  whole <- summarise_launches(results)
+  keep_rows(whole, which(whole$status == "ok" & !is.na(whole$median_s)))
+}
+
+#' Print the cells of the next block of a search, one per line, for the harness.
+#'
+#' @param session_dir folder of the session, `results/SITE/SESSION`.
+#' @param levels families in the order of their releases.
+#' @return nothing.
+#' @noRd
+print_next_releases <- function(session_dir, levels) {
+  summary <- summary_of_session(session_dir)
+  asked <- next_levels(find_changes(summary, "mpi", levels), levels)
+  writeLines(do.call(paste, c(unname(as.list(asked)), sep = "\t")))
+}

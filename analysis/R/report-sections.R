@@ -4,8 +4,6 @@
 
 # Maximum rows of medians and comparisons whose tables are inside the report.
 MOST_ROWS_INSIDE <- 3000L
-# Number of answers that a section shows unfolded.
-MOST_ANSWERS <- 4L
 
 #' The questions of a study: one per experiment, or per operation of an experiment with many.
 #'
@@ -289,4 +287,17 @@ tables_of_question <- function(study) {
   parts <- list(Comparisons = compared, Medians = medians, `Best-case times` = best)
   parts <- Filter(length, parts)
   lapply(names(parts), function(name) fold(name, parts[[name]]))
+}
+
+MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
+
+#' A warning that lists pairs of [differing_pairs()] and their differences; `NULL` without pairs.
+#' @noRd
+words_of_pairs <- function(pairs, heading) {
+  if (nrow(pairs)) {
+    htmltools::div(class = "warning", heading, bullets(unique(sprintf(
+      "%s and %s (%s, %s): %s", title_of(pairs$a), title_of(pairs$b),
+      question_in_words(pairs$operation), title_of(pairs$transport), pairs$why
+    ))))
+  }
 }

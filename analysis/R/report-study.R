@@ -88,17 +88,6 @@ launching_table <- function(used) {
   shown[]
 }
 
-#' A warning that lists pairs of [differing_pairs()] and their differences; `NULL` without pairs.
-#' @noRd
-words_of_pairs <- function(pairs, heading) {
-  if (nrow(pairs)) {
-    htmltools::div(class = "warning", heading, bullets(unique(sprintf(
-      "%s and %s (%s, %s): %s", title_of(pairs$a), title_of(pairs$b),
-      question_in_words(pairs$operation), title_of(pairs$transport), pairs$why
-    ))))
-  }
-}
-
 #' The measured configurations and the environment: one row per fact.
 #' @noRd
 provenance_table <- function(study) {
@@ -163,8 +152,6 @@ machine_line <- function(used) {
 
 # Number of questions on the map of the first screen; the table below it has all questions.
 MOST_QUESTIONS <- 10L
-
-MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
 
 #' The map of winners: one row per question, one column per class of message sizes. The colour is
 #' that of the library that wins most sizes, and deeper if the lead is larger; the text says the
@@ -253,3 +240,6 @@ links_of_exhibits <- function(drawn) {
   }
   paste(link(fifelse(drawn$kind == "table", ".html", ".svg")), link(".csv"), sep = ", ")
 }
+
+# Whether launches used an MPI library: layers below MPI have "no library" in their descriptions.
+used_library <- function(library) !startsWith(library, "no library")

@@ -263,3 +263,53 @@ summarise_configurations <- function(summary, level = 0.95, measure = "median_s"
   out[, bytes_per_s_high := fifelse(low_s > 0, bytes / low_s, NA_real_)]
   out[]
 }
+
+#' The measurements as a wide table: one row a launch, configuration, operation and size, with one
+#' column for each factor of the samples and each measure.
+#' @noRd
+cells_of_study <- function(study) {
+  measured <- study$measurements
+  wide <- if (nrow(measured)) {
+    dcast(measured, launch + configuration + operation + bytes ~ measure, value.var = "value")
+  } else {
+    measured[, c("launch", "configuration", "operation", "bytes")]
+  }
+  # Columns are missing when no sample is valid.
+  for (name in setdiff(CELL_MEASURES, names(wide))) set(wide, j = name, value = NA_real_)
+  factors <- study_factors(study)
+  row <- match(wide$configuration, study$configurations$configuration)
+  for (name in factors) set(wide, j = name, value = study$configurations[[name]][row])
+  set(wide, j = "configuration", value = NULL)
+  setnames(wide, "launch", "key")
+  cells_in_order(wide, factors)
+}
+
+# Gives the cells the same order and types, whichever of the two functions made them.
+cells_in_order <- function(wide, factors) {
+  for (name in c("n", "n_invalid")) set(wide, j = name, value = as.integer(wide[[name]]))
+  named <- c("key", "operation", "bytes", factors)
+  setorderv(wide, named)
+  setkeyv(wide, "key")
+  setcolorder(wide, c(named, CELL_MEASURES))
+  wide[]
+}
+
+#' Names of the factors of a study's samples.
+#' @noRd
+study_factors <- function(study) {
+  setdiff(names(study$configurations), c("configuration", LAUNCH_FACTORS))
+}
+
+value_or_na <- function(table, column) {
+  if (column %in% names(table)) table[[column]] else rep(NA_real_, nrow(table))
+}
+
+size_class <- function(bytes) {
+  factor(
+    fcase(bytes <= 4096, "small", bytes <= 81920, "medium", bytes > 81920, "large"),
+    c("small", "medium", "large")
+  )
+}
+
+# Measures of every cell of a study.
+CELL_MEASURES <- c("n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s")

@@ -102,3 +102,78 @@ test_that("no name of the package stands in two files, where the later one would
   expect_true(length(all) > 500L)
   expect_identical(all[duplicated(all)], character())
 })
+
+# The package's own functions and constants that each file uses, without the file's own.
+used_between_files <- function(files) {
+  package <- asNamespace("cotejo")
+  named <- lapply(files, function(file) {
+    unlist(lapply(parse(file, keep.source = FALSE), function(one) {
+      if (is.call(one) && identical(one[[1L]], as.name("<-")) && is.name(one[[2L]])) {
+        as.character(one[[2L]])
+      }
+    }))
+  })
+  owner <- stats::setNames(rep(basename(files), lengths(named)), unlist(named))
+  used <- lapply(named, function(names) {
+    functions <- Filter(is.function, mget(as.character(names), package))
+    found <- unlist(lapply(functions, codetools::findGlobals))
+    unique(unname(owner[setdiff(intersect(found, names(owner)), names)]))
+  })
+  stats::setNames(used, basename(files))
+}
+
+# Removes the files that use no remaining file, until none can be removed.
+files_in_circles <- function(used) {
+  repeat {
+    done <- lengths(lapply(used, intersect, names(used))) == 0L
+    if (!any(done)) {
+      return(names(used))
+    }
+    used <- used[!done]
+  }
+}
+
+test_that("files use each other in one direction", {
+  files <- list.files(file.path(source_of_package(), "R"), "[.]R$", full.names = TRUE)
+  used <- used_between_files(files)
+  expect_gt(sum(lengths(used)), 300L)
+  expect_identical(files_in_circles(used), character())
+  # The two lower files form a circle, and a third file uses it.
+  circle <- list(a = "b", b = "c", c = "b", d = character())
+  expect_setequal(files_in_circles(circle), c("a", "b", "c"))
+})
+
+test_that("every export has an example, and there are at most 50 exports", {
+  root <- source_of_package()
+  exports <- getNamespaceExports("cotejo")
+  expect_lte(length(exports), 50L)
+  pages <- list.files(file.path(root, "man"), "[.]Rd$", full.names = TRUE)
+  has <- unlist(lapply(pages, function(page) {
+    text <- readLines(page)
+    if (any(text == "\\examples{") && !any(grepl("dontrun|donttest", text))) {
+      sub("^\\\\alias[{](.*)[}]$", "\\1", grep("^\\\\alias[{]", text, value = TRUE))
+    }
+  }))
+  expect_identical(setdiff(exports, has), character())
+})
+
+test_that("the study that the package ships is part of the reference", {
+  root <- source_of_package()
+  reference <- file.path(root, "../data/reference/questions/history/SHA256SUMS")
+  skip_if_not(file.exists(reference), "the reference is not beside the package")
+  folder <- system.file("extdata/study", package = "cotejo")
+  expect_length(setdiff(readLines(file.path(folder, "SHA256SUMS")), readLines(reference)), 0L)
+  expect_identical(nrow(read_study(folder)$launches), 16L)
+})
+
+test_that("every global variable is the name of a column in some expression", {
+  files <- list.files(file.path(source_of_package(), "R"), "[.]R$", full.names = TRUE)
+  symbols <- unlist(lapply(files, function(file) {
+    tokens <- utils::getParseData(parse(file, keep.source = TRUE))
+    tokens$text[tokens$token == "SYMBOL"]
+  }))
+  known <- utils::globalVariables(package = "cotejo")
+  expect_gt(length(known), 200L)
+  expect_identical(setdiff(known, symbols), character())
+  expect_identical(intersect(known, ls(asNamespace("cotejo"))), character())
+})

@@ -34,6 +34,13 @@ test_that("a level that is slower is named, and the unset one is a level", {
   expect_true(all(same$verdict == "within"))
 })
 
+test_that("settings are compared where launches name no algorithm that ran", {
+  summary <- summarise_launches(read_study(planted_settings()))
+  expect_false("algorithm" %in% names(summary))
+  expect_true("algorithms" %in% names(summary))
+  expect_identical(sort(unique(compare_settings(summary)$mpi)), c("mpich", "openmpi"))
+})
+
 test_that("without settings nothing is compared", {
   study <- suppressMessages(analyse(write_study(
     fresh_folder(), c(openmpi = 3e-7, mpich = 6e-7), bytes = 1
