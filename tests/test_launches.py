@@ -100,6 +100,15 @@ def test_each_rank_is_on_the_host_it_was_asked_on(on, places, words):
     assert words in said and bool(said) == bool(words)
 
 
+def test_ranks_of_one_place_share_an_entry_beyond_256_ranks():
+    seen = {"ranks": [{"rank": rank, "cpus": str(rank)} for rank in range(4)],
+            "places": [{"ranks": "0,3", "host": "b"}, {"ranks": "1-2", "host": "a"}]}
+    ranks = fingerprint.ranks_of(seen)
+    assert ranks == [{"rank": rank, "cpus": str(rank), "host": "baab"[rank]} for rank in range(4)]
+    assert launches.hosts_problem({"hosts": 2, "ranks": 4}, ranks) == ""
+    assert fingerprint.ranks_of({"ranks": ranks}) == ranks
+
+
 def test_a_transport_that_the_library_did_not_report_marks_the_launch(left_by_launch):
     record = describe(left_by_launch(), output="nothing of use")
     assert "did not report transport shm" in record["reason"]

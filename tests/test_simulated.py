@@ -202,9 +202,9 @@ def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
-def test_ranks_beyond_1024_name_their_place_once(tmp_path):
+def test_ranks_beyond_256_name_their_place_once(tmp_path):
     """A description had 87 B for each rank, of which 20 B differ."""
-    hosts, each = 8, 130
+    hosts, each = 8, 33
     one_way(tmp_path, "finis-terrae", [8], ranks=hosts * each, words="pingpong",
             hosts=[simgrid.host(node) for node in range(hosts) for _ in range(each)])
     seen = json.loads((tmp_path / "out.json").read_text())["observed"]

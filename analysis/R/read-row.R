@@ -124,7 +124,7 @@ flatten_provenance <- function(provenance) {
 
 flatten_ranks <- function(seen) {
   ranks <- ranks_in_order(seen$ranks)
-  # Beyond 1,024 ranks, those of one place share an entry.
+  # Beyond 256 ranks, those of one place share an entry.
   for (place in seen$places) {
     for (end in ends_of_list(place$ranks)) {
       here <- which(seq_along(ranks) > end[1L] & seq_along(ranks) <= end[2L] + 1)

@@ -172,7 +172,7 @@ static void describe_place(int rank, struct json *own, struct json *place,
 // Writes the ranks of all hosts on rank 0. Ranks that outnumber RANKS_UNFOLDED have their places
 // in a list of their own, where ranks of the same place share an entry.
 static void describe_ranks(int rank, int size, struct json *json, struct failure *failure) {
-    enum { RANKS_UNFOLDED = 1024 };
+    enum { RANKS_UNFOLDED = 256 };
     struct json own = {0}, place = {0}, mine = {0};
     struct fold fold = {0};
     bool folded = size > RANKS_UNFOLDED;

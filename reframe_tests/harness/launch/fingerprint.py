@@ -85,7 +85,7 @@ def parameter_files(folder):
 
 
 def ranks_of(observed):
-    """The ranks of a description with their places, which it lists apart beyond 1,024 ranks."""
+    """The ranks of a description with their places, which it lists apart beyond 256 ranks."""
     places = {rank: place for place in observed.get("places", [])
               for rank in cpu_list(place["ranks"])}
     return [{**entry, **{name: value for name, value in places.get(entry["rank"], {}).items()
