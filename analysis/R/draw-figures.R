@@ -101,22 +101,6 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
   with_data(plot, data)
 }
 
-#' The measured operations, transports and sites, for a subtitle.
-#' @noRd
-where_measured <- function(table) {
-  some <- function(values, what) {
-    values <- unique(as.character(values))
-    values <- values[nzchar(values)]
-    if (length(values) > 4L) paste(length(values), what) else toString(values)
-  }
-  parts <- c(
-    some(operation_in_words(table$operation), "operations"),
-    some(title_of(table$transport), "transports"),
-    if (!is.null(table$site)) paste("site", some(table$site, "sites"))
-  )
-  sentence_case(toString(parts[nzchar(parts)]))
-}
-
 #' Curves of medians with their intervals, and the range of the launches behind them.
 #'
 #' @param points launches: table with `x`, `y`, `level`, `panel`; may have no rows.

@@ -132,3 +132,19 @@ say_wins <- function(winner, how = "fastest", one = "test", none = "No single wi
   }
   sprintf("%s of %s", in_series(sprintf("%s is %s in %d", title_of(names(won)), how, won)), of)
 }
+
+#' The measured operations, transports and sites, for a subtitle.
+#' @noRd
+where_measured <- function(table) {
+  some <- function(values, what) {
+    values <- unique(as.character(values))
+    values <- values[nzchar(values)]
+    if (length(values) > 4L) paste(length(values), what) else toString(values)
+  }
+  parts <- c(
+    some(operation_in_words(table$operation), "operations"),
+    some(title_of(table$transport), "transports"),
+    if (!is.null(table$site)) paste("site", some(table$site, "sites"))
+  )
+  sentence_case(toString(parts[nzchar(parts)]))
+}
