@@ -20,9 +20,10 @@ PAGES = sorted({str(path.relative_to(REPO)) for path in [
 FOLDERS = ["analysis", "archaeology", "bench", "docs", "reframe_tests", "site_configs",
            "spack_repo", "src", "stack", "tests"]
 PROGRAMS = {".c", ".cmake", ".f90", ".h", ".java", ".py", ".R", ".sh", ".yaml", ".yml"}
-#: The marks of a comment, and the tags of its documentation.
+#: The marks of a comment, and the tags of its documentation with the code of examples.
 MARKS = re.compile(r"^\s*(#+[:'!]?|//+|/\*+|\*/?|!)|\*+/$")
-TAGS = re.compile(r"^ *@param +[\w.,]+|^ *@\w+|SPDX-License-Identifier.*$", re.M)
+TAGS = re.compile(r"^ *@examples\b(?:(?!^ *@)[\s\S])*|^ *@param +[\w.,]+|^ *@\w+"
+                  r"|SPDX-License-Identifier.*$", re.M)
 
 #: Programs that follow the rules in messages, too.
 CODE = sorted(str(path.relative_to(REPO)) for path in [
