@@ -89,7 +89,7 @@ run_command <- function(command, status = 1L) {
 said_of_error <- function(error) {
   call <- conditionCall(error)
   where <- if (!is.null(call)) paste0(deparse(call[[1L]])[[1L]], ": ")
-  explained(
+  with_section(
     trimws(shortened(one_line(paste0("cotejo: ", where, conditionMessage(error))), 1800L))
   )
 }
@@ -98,7 +98,7 @@ said_of_error <- function(error) {
 #'
 #' @param top folder of the documents; without it, as outside of make, the message alone.
 #' @noRd
-explained <- function(message, top = Sys.getenv("CLONE")) {
+with_section <- function(message, top = Sys.getenv("CLONE")) {
   page <- file.path(top, "docs/faq.md")
   if (grepl("docs/", message, fixed = TRUE) || !nzchar(top) || !file.exists(page)) {
     return(message)

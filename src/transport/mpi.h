@@ -62,6 +62,11 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 // By these the core talks where nothing that is preloaded may come between.
 #define PMPI_Send world_send
 #define PMPI_Recv world_receive
+#define PMPI_Isend world_isend
+#define PMPI_Irecv world_ireceive
+#define PMPI_Test world_test
+#define PMPI_Wait world_wait
+#define PMPI_Ibcast world_ibcast
 #define PMPI_Barrier world_barrier
 #define PMPI_Bcast world_bcast
 #define PMPI_Allreduce world_allreduce
