@@ -6,11 +6,11 @@ from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount
-from .mixins.varied import Varied
 
 
-class Arrivals(Varied, EveryRankCount, Experiment):
+class Arrivals(OptionParameters, EveryRankCount, Experiment):
     """Ranks begin at offsets from the common start."""
 
     experiment = "collective"

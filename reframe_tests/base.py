@@ -16,13 +16,13 @@ from reframe.core.exceptions import ReframeFatalError, SanityError
 from reframe.core.runtime import runtime
 
 from .harness.launch import planning, recording, twins
-from .harness.launch.request import CannotBeError, MachineError, Request
+from .harness.launch.request import MachineError, Request, UnsupportedError
 from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
-from .mixins.planned import Planned
-from .mixins.question import Question
+from .mixins.experiment_spec import ExperimentSpec
+from .mixins.reference_check import ReferenceCheck
 from .mixins.scale import Bench, Full, Quick, Smoke
-from .mixins.usual import Usual
+from .mixins.session_filter import SessionFilter
 
 __all__ = ["FAMILIES", "TRANSPORTS", "Bench", "Experiment", "Full", "Quick", "Smoke"]
 
@@ -47,11 +47,11 @@ def check_configuration():
 check_configuration()
 
 
-class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
+class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegressionTest):
     """One launch of one experiment, recorded in the session even if it fails.
 
     Hooks of derived classes run after the hooks of this class. It calls `choose_ranks` before it
-    places the ranks. The last hook decides whether this launch is still missing (`Planned`).
+    places the ranks. The last hook decides whether this launch is still missing (`SessionFilter`).
     """
 
     #: Seed of the order in which the block was drawn; None where it was not.
@@ -97,7 +97,7 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         self.choose_ranks()
         try:
             self.request = Request.of(self, self.family, TRANSPORTS[self.transport])
-        except CannotBeError as err:
+        except UnsupportedError as err:
             self.leave_out(str(err), err.kind)
         self.limit_s = self.request.dilated(self.limit_s)
         self.num_tasks = self.request.ranks

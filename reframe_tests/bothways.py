@@ -7,8 +7,8 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .mixins.figures import Latency, median_s
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import TOGETHER, EveryRankCount, PairsOfRanks
-from .mixins.varied import Varied
 
 #: Options of every test with messages in both directions.
 BOTH = {"ways": "both"}
@@ -51,7 +51,7 @@ class both_ways_affinity(Full, BothWays):
     limit_s = 300
 
 
-class Requests(Varied, Latency, Experiment):
+class Requests(OptionParameters, Latency, Experiment):
     """New requests for each message against persistent requests, in one and both directions."""
 
     experiment = "bandwidth"

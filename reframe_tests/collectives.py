@@ -7,8 +7,8 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
 from .mixins.figures import BcastLatency, median_s
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import TOGETHER, EveryRankCount
-from .mixins.varied import Varied
 
 TEN_SIZES = "8:2Mi:x4"
 MOVING = "bcast,gather,scatter,allgather,alltoall"
@@ -42,7 +42,7 @@ class collective_smoke(BcastLatency, Smoke, Collective):
 
 
 @rfm.simple_test
-class collective_quick(Varied, BcastLatency, Quick, Collective):
+class collective_quick(OptionParameters, BcastLatency, Quick, Collective):
     """Each start method, because the fastest library may depend on it."""
 
     start = parameter(["windows", "barrier", "mpi-barrier"], type=str)
@@ -51,7 +51,7 @@ class collective_quick(Varied, BcastLatency, Quick, Collective):
                "budget": 0.05}
 
 
-class Layout(Varied, Collective):
+class Layout(OptionParameters, Collective):
     """Buffers at the start of a page, and at addresses of consecutive calls of malloc."""
 
     layout = parameter(["page", "malloc"], type=str)
@@ -68,7 +68,7 @@ class layout_full(Full, Layout):
     options = {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4", "budget": 0.03}
 
 
-class InPlace(Varied, Collective):
+class InPlace(OptionParameters, Collective):
     """MPI_IN_PLACE against separate buffers."""
 
     buffers = parameter(["separate", "in-place"], type=str)
@@ -87,7 +87,7 @@ class in_place_full(Full, InPlace):
                "budget": 0.03}
 
 
-class Groups(Varied, Collective):
+class Groups(OptionParameters, Collective):
     """One communicator of all ranks, and several that work at once."""
 
     groups = parameter([1, 2, 4], type=int)
@@ -110,7 +110,7 @@ class collective_groups_full(Full, Groups):
     options = {"operation": f"{MOVING},allreduce", "sizes": TEN_SIZES, "budget": 0.03}
 
 
-class Lead(Varied, Collective):
+class Lead(OptionParameters, Collective):
     """The time from the announcement of a start to the start, which must not change the result."""
 
     lead = parameter(["2e-6", "5e-6", "1e-5", "1e-4", "1e-3"], type=str)
@@ -161,7 +161,7 @@ class collective_full(Full, OneVariant):
 
 
 @rfm.simple_test
-class collective_topologies(Varied, Full, Collective):
+class collective_topologies(OptionParameters, Full, Collective):
     """Neighbours on a Cartesian grid and on a distributed graph."""
 
     topology = parameter(["grid", "graph"], type=str)
@@ -170,7 +170,7 @@ class collective_topologies(Varied, Full, Collective):
 
 
 @rfm.simple_test
-class collective_operators(Varied, Full, Collective):
+class collective_operators(OptionParameters, Full, Collective):
     """Reductions by each operator, including a user-defined one."""
 
     op = parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"], type=str)
@@ -179,7 +179,7 @@ class collective_operators(Varied, Full, Collective):
 
 
 @rfm.simple_test
-class collective_datatypes(Varied, Full, Collective):
+class collective_datatypes(OptionParameters, Full, Collective):
     """Derived datatypes against the same elements packed by the program."""
 
     datatype = parameter(["contiguous", "vector", "indexed", "struct"], type=str)

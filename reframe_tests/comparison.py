@@ -28,7 +28,7 @@ from .base import FAMILIES, TRANSPORTS, Experiment
 from .harness import backends
 from .harness.commands import write_report
 from .harness.launch import planning, scales, sessions
-from .harness.launch.request import CannotBeError, Request
+from .harness.launch.request import Request, UnsupportedError
 from .harness.machine import disk
 from .harness.model import families
 from .harness.study import blocks, ending, plans
@@ -92,7 +92,7 @@ def can_be(test, params, partition, environ):
     try:
         request.settle(extras, test.every_host, {name: params[name] for name in test.settings},
                        params.get("set_by_name", test.set_by_name))
-    except CannotBeError:
+    except UnsupportedError:
         return False
     return True
 

@@ -10,13 +10,13 @@ from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
 from .mixins.figures import Latency
-from .mixins.varied import Varied
+from .mixins.option_parameters import OptionParameters
 
 #: Features of a partition; one of them is sufficient.
 DEVICES = ("cuda", "hip")
 
 
-class DeviceMemory(Varied, Latency, Experiment):
+class DeviceMemory(OptionParameters, Latency, Experiment):
     """One message, by kind of memory. Memory of the host is measured only if there is a device to
     compare it with."""
 

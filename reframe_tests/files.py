@@ -10,11 +10,11 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
 from .mixins.figures import median_s
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import TOGETHER, EveryRankCount
-from .mixins.varied import Varied
 
 
-class Files(Varied, EveryRankCount, Experiment):
+class Files(OptionParameters, EveryRankCount, Experiment):
     """Independent and collective access to blocks of one file."""
 
     experiment = "files"

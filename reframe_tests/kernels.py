@@ -7,8 +7,8 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from .base import Experiment, Full, Quick, Smoke
 from .harness import backends
 from .harness.launch import exhibits, launches
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import Ranks
-from .mixins.varied import Varied
 
 #: Numbers of ranks that divide the matrix of the FFT; a single rank sends nothing.
 POWERS = [1, *(n for n in backends.rank_counts() if n & (n - 1) == 0)]
@@ -142,7 +142,7 @@ class fft_progress(Full, Fft):
 
 
 @rfm.simple_test
-class fft_depth(Full, Fft, Varied):
+class fft_depth(Full, Fft, OptionParameters):
     """Number of rows or messages in flight."""
 
     ranks = parameter(POWERS[1:], type=int)
@@ -152,7 +152,7 @@ class fft_depth(Full, Fft, Varied):
 
 
 @rfm.simple_test
-class fft_chunk(Full, Fft, Varied):
+class fft_chunk(Full, Fft, OptionParameters):
     """Rows in one message of the fused variant: message sizes at one problem size."""
 
     ranks = parameter(POWERS[1:], type=int)
@@ -231,7 +231,7 @@ class radix_threaded(Full, Radix):
 
 
 @rfm.simple_test
-class radix_study(Full, Radix, Varied):
+class radix_study(Full, Radix, OptionParameters):
     """As in the study: the program polls at each key; a buffer is at least a frame."""
 
     ranks = parameter(POWERS[1:], type=int)
@@ -251,7 +251,7 @@ class radix_alone(Full, Radix):
 
 
 @rfm.simple_test
-class radix_keys(Full, Radix, Varied):
+class radix_keys(Full, Radix, OptionParameters):
     """Non-uniform keys of both widths."""
 
     ranks = parameter(ALL_COUNTS[1:], type=int)

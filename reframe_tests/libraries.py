@@ -7,13 +7,13 @@ from reframe.core.builtins import parameter, run_after
 from .base import Full, Quick, Smoke
 from .harness import backends
 from .harness.launch import exhibits
-from .mixins.varied import Varied
+from .mixins.option_parameters import OptionParameters
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"
 
 
-class Packed(Varied):
+class Packed(OptionParameters):
     """PVM with each method to pack data."""
 
     #: Packing of the data.
@@ -37,7 +37,7 @@ class Lam(Layer):
     transport = parameter(["tcp", "lamd"], type=str)
 
 
-class Broadcast(Varied, Layer):
+class Broadcast(OptionParameters, Layer):
     """One message to all; the time is that of the last rank to have it.
 
     Every number of ranks that the site has room for, or one on each host of a partition.

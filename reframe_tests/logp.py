@@ -8,7 +8,7 @@ from .base import Bench, Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
-from .mixins.varied import Varied
+from .mixins.option_parameters import OptionParameters
 
 
 class LogP(Latency, Experiment):
@@ -35,7 +35,7 @@ class logp_quick(Quick, LogP):
 
 
 @rfm.simple_test
-class logp_full(Varied, Full, LogP):
+class logp_full(OptionParameters, Full, LogP):
     """Blocking and non-blocking, standard and synchronous (stival 2)."""
 
     mode = parameter(["standard", "synchronous"], type=str)
@@ -47,7 +47,7 @@ class logp_full(Varied, Full, LogP):
 
 
 @rfm.simple_test
-class logp_receives(Varied, Full, LogP):
+class logp_receives(OptionParameters, Full, LogP):
     """Blocking synchronous sends with blocking and non-blocking receives (stival 2)."""
 
     receive = parameter(["blocking", "nonblocking"], type=str)

@@ -9,8 +9,8 @@ from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
 from .mixins.figures import Latency, Wait
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount
-from .mixins.varied import Varied
 
 MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
 
@@ -30,7 +30,7 @@ class QuickMethod(Quick, Method):
     pass
 
 
-class EveryTimer(Varied, Method):
+class EveryTimer(OptionParameters, Method):
     """With several timers: the default, which is the finest sound one, and others."""
 
     timer = parameter(["auto", "monotonic-raw"], type=str)

@@ -7,13 +7,13 @@ from reframe.core.builtins import parameter, run_after
 from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .mixins.figures import Latency
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import PairsOfRanks
-from .mixins.varied import Varied
 
 ALL = {"operation": "all", "synchronisation": "all"}
 
 
-class OneSided(Varied, Latency, Experiment):
+class OneSided(OptionParameters, Latency, Experiment):
     """A window of two ranks; every operation and synchronisation in each launch."""
 
     experiment = "onesided"

@@ -7,14 +7,14 @@ from reframe.core.builtins import parameter
 from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .harness.launch import exhibits
-from .mixins.varied import Varied
+from .mixins.option_parameters import OptionParameters
 
 # Sizes of both protocols, and the sizes in the tables of the study.
 ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 13, "budget": 0.03,
         "min-repetitions": 5}
 
 
-class Overlap(Varied, Experiment):
+class Overlap(OptionParameters, Experiment):
     """Time of one pattern against an increasing amount of computation (stival 7)."""
 
     experiment = "overlap"

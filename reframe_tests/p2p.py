@@ -9,7 +9,7 @@ from .harness.backends import placements
 from .harness.foreign import imb_tables
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
-from .mixins.varied import Varied
+from .mixins.option_parameters import OptionParameters
 
 # Launches differ more than the samples of one launch: many short launches are better.
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05}
@@ -33,7 +33,7 @@ class QuickPair(Quick, PointToPoint):
     options = {"sizes": "1:4Mi:x4", "rse": 0.003, "budget": 0.1, "sample-time": 200e-6}
 
 
-class Modes(Varied, Full, PointToPoint):
+class Modes(OptionParameters, Full, PointToPoint):
     """Every send mode and completion (stival 3)."""
 
     mode = parameter(["standard", "synchronous", "buffered", "ready"], type=str)

@@ -6,10 +6,10 @@ from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
-from .mixins.varied import Varied
+from .mixins.option_parameters import OptionParameters
 
 
-class Partitioned(Varied, Experiment):
+class Partitioned(OptionParameters, Experiment):
     """A message that is computed part by part. A library without partitioned messages is measured
     with the other methods, and its launch records this."""
 

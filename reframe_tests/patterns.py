@@ -11,8 +11,8 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount, PairsOfRanks, Ranks
-from .mixins.varied import Varied
 
 FULL = {"rse": 0.01, "budget": 0.2}
 NETPIPE = {**FULL, "sizes": "1:1Mi:x2", "perturb": 3}
@@ -34,7 +34,7 @@ class Pairs(Pattern):
     varied = ["pairs"]
 
 
-class Modes(Varied, Pattern):
+class Modes(OptionParameters, Pattern):
     """Standard and synchronous sends beside each other."""
 
     mode = parameter(["standard", "synchronous"], type=str)
@@ -70,7 +70,7 @@ class netpipe_brief(Full, Pattern):
 
 
 @rfm.simple_test
-class netpipe_buffers(Varied, Full, Pattern):
+class netpipe_buffers(OptionParameters, Full, Pattern):
     """Receives into the send buffer, as in the study, and into another buffer."""
 
     experiment = "pingpong"
@@ -202,7 +202,7 @@ class pingpong_pairs(Full, Pairs):
 
 
 @rfm.simple_test
-class pingpong_pairings(Varied, Full, Pairs):
+class pingpong_pairings(OptionParameters, Full, Pairs):
     """Pairs between halves of the ranks, between neighbours, or drawn at random for each block."""
 
     experiment = "pingpong"
@@ -220,7 +220,7 @@ class pairs_affinity(AnyPlacement):
 
 # Sustained bandwidth with a queue of messages in flight, and message rate.
 
-class Bandwidth(Varied, Pattern):
+class Bandwidth(OptionParameters, Pattern):
     experiment = "bandwidth"
     split = parameter(["windows", "parts"], type=str)
     varied = ["split"]

@@ -8,8 +8,8 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
 from .harness.model import families
 from .mixins.figures import Latency, Wait, median_s
+from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import PairsOfRanks, Ranks
-from .mixins.varied import Varied
 
 CHOICE = next(f for f in families.load(simulators=True).values() if f.simulator).setting(
     "coll_selector", "simulated")
@@ -86,7 +86,7 @@ class simulated_quick(Quick, SimulatedCollective):
 
 
 @rfm.simple_test
-class simulated_algorithms(Full, Varied, SimulatedCollective):
+class simulated_algorithms(Full, OptionParameters, SimulatedCollective):
     """One operation, whose algorithms a study sets.
 
     `make study TAG=cotejo-best-algorithm CELLS=allreduce SET='algorithm_allreduce=rdb|rab1|lr'`

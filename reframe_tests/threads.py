@@ -6,12 +6,12 @@ from reframe.core.builtins import parameter, run_after, variable
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
-from .mixins.varied import Varied
+from .mixins.option_parameters import OptionParameters
 
 SIZES = "8,1Ki,16Ki,256Ki"
 
 
-class Threads(Varied, Experiment):
+class Threads(OptionParameters, Experiment):
     """Pairs of threads of two ranks. Ranks have the cores of a launch with one thread each.
     Samples (`thread_cores`) and figures state if these are fewer than the threads."""
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from reframe_tests.harness.launch import effects, sessions
-from reframe_tests.harness.launch.request import CannotBeError, Request
+from reframe_tests.harness.launch.request import Request, UnsupportedError
 from reframe_tests.harness.model import factors, families, transport
 from tests.fake_mpi import REFRAME, Fake
 from tests.launching import STACK
@@ -71,7 +71,7 @@ def test_what_ranks_did_not_see_is_said(monkeypatch):
 ])
 def test_what_an_mpi_does_not_heed_is_left_out(mpi, carrier, name, why):
     request = Request(FAMILIES[mpi], transport.load()[carrier], "near", 2, None)
-    with pytest.raises(CannotBeError, match=why):
+    with pytest.raises(UnsupportedError, match=why):
         request.set_by_name(factors.Level(((name, "1"),), (name,)))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from reframe_tests.harness import backends
 from reframe_tests.harness.backends import placements
-from reframe_tests.harness.launch.request import CannotBeError, Request
+from reframe_tests.harness.launch.request import Request, UnsupportedError
 from reframe_tests.harness.machine import topology
 from reframe_tests.harness.model import sites, transport
 from reframe_tests.harness.model.placement import Place, PlacementError
@@ -129,7 +129,7 @@ def test_one_rank_on_each_host_is_on_as_many_hosts_as_the_partition_has(site):
     here = backends.of("p", {"nodes": 2}, True, site("near: {hosts: 1, cpus: [0, 1]}\n"))
     request = Request(None, transport.load()["tcp"], "near", 2, here)
     request.fit_hosts({"nodes": 2}, every_host=True)
-    with pytest.raises(CannotBeError, match="ranks on 1 hosts, not one on each of 2"):
+    with pytest.raises(UnsupportedError, match="ranks on 1 hosts, not one on each of 2"):
         request.resolve()
     placements.declared.cache_clear()
     here = backends.of("p", {"nodes": 2}, True, site("near: {policy: compact}\n"))

@@ -17,7 +17,7 @@ from ..model.transport import Transport
 from . import counters, scales
 
 
-class CannotBeError(ValueError):
+class UnsupportedError(ValueError):
     """Why a launch is impossible here, in one line: it is left out, which is no failure. `kind`:
     as in PlacementError, or `reach` if the transport carries nothing there."""
 
@@ -63,7 +63,7 @@ class Request:
 
     @classmethod
     def of(cls, test, family, transport):
-        """The request of a test of ReFrame in its partition; CannotBeError: it is left out."""
+        """The request of a test of ReFrame in its partition; UnsupportedError: it is left out."""
         partition = test.current_partition
         extras, launcher = partition.extras, partition.launcher_type.registered_name
         asked = cls(family, transport, test.placement, test.num_tasks,
@@ -74,17 +74,17 @@ class Request:
         asked.settle(extras, test.every_host, {n: getattr(test, n) for n in test.settings},
                      test.set_by_name)
         if asked.backend.dilation > 1 and test.own_clock:
-            raise CannotBeError("the program has a clock of its own, which cannot be slowed")
+            raise UnsupportedError("the program has a clock of its own, which cannot be slowed")
         return asked
 
     def settle(self, extras, every_host, settings, level):
-        """All that a request must have; CannotBeError says what the machine has no room for."""
+        """All that a request must have; UnsupportedError says what the machine has no room for."""
         self.fit_hosts(extras, every_host)
         self.set_values(settings)
         self.set_by_name(level)
         self.resolve()
         if reason := self.backend.available():
-            raise CannotBeError(reason)
+            raise UnsupportedError(reason)
 
     @property
     def prefix(self):
@@ -98,7 +98,8 @@ class Request:
                 name: self.family.setting(name, self.transport.name).value_of(value, self.ranks)
                 for name, value in wanted.items() if value != "default"}
         except ValueError as err:
-            raise CannotBeError(f"{self.family.title} over {self.transport.name}: {err}") from None
+            over = f"{self.family.title} over {self.transport.name}"
+            raise UnsupportedError(f"{over}: {err}") from None
 
     def set_by_name(self, level):
         """Variables of a study's own (`model.factors`), where they are this MPI's to heed."""
@@ -110,11 +111,11 @@ class Request:
                 continue
             declared = family.variables_of(name)
             if name in ours:
-                raise CannotBeError(f"{family.title} over {transport} is set up by {name}")
+                raise UnsupportedError(f"{family.title} over {transport} is set up by {name}")
             if declared and declared.transports and transport not in declared.transports:
-                raise CannotBeError(f"{family.title} over {transport} does not heed {name}")
+                raise UnsupportedError(f"{family.title} over {transport} does not heed {name}")
             if not declared and environment.of_others(name, family, families.load()):
-                raise CannotBeError(f"{name} is no variable of {family.title}")
+                raise UnsupportedError(f"{name} is no variable of {family.title}")
         self.level = level
 
     def algorithm(self, name, value):
@@ -129,7 +130,7 @@ class Request:
                 return {}
             raise algorithm_settings.UnknownAlgorithmError(f"it offers no choice for {name}")
         except algorithm_settings.UnknownAlgorithmError as err:
-            raise CannotBeError(f"{self.family.title}: {err}") from None
+            raise UnsupportedError(f"{self.family.title}: {err}") from None
 
     def fit_hosts(self, extras, every_host):
         """A partition of so many `hosts` measures what has one rank on each of them; what asks for
@@ -137,23 +138,23 @@ class Request:
         hosts = extras.get("hosts", extras.get("nodes") if every_host else None)
         if every_host:
             if not hosts:
-                raise CannotBeError("the site does not say how many hosts this partition has "
+                raise UnsupportedError("the site does not say how many hosts this partition has "
                                     "(extras: nodes)")
             self.ranks = hosts
         elif hosts and self.ranks != hosts:
-            raise CannotBeError(f"{self.ranks} ranks are not one on each of {hosts} hosts")
+            raise UnsupportedError(f"{self.ranks} ranks are not one on each of {hosts} hosts")
         self.on_hosts = hosts or 0
 
     def resolve(self):
-        """Finds where the ranks go; CannotBeError says why they cannot."""
+        """Finds where the ranks go; UnsupportedError says why they cannot."""
         try:
             place = self.backend.place(self)
         except PlacementError as err:
-            raise CannotBeError(str(err), err.kind) from None
+            raise UnsupportedError(str(err), err.kind) from None
         if reason := self.transport.unreachable(place.hosts):
-            raise CannotBeError(reason, "reach")
+            raise UnsupportedError(reason, "reach")
         if self.on_hosts and place.hosts != self.on_hosts:
-            raise CannotBeError(f"placement {self.placement!r} has the ranks on {place.hosts} "
+            raise UnsupportedError(f"placement {self.placement!r} has the ranks on {place.hosts} "
                                 f"hosts, not one on each of {self.on_hosts}")
         self.place = place
 

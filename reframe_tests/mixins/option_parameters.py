@@ -8,7 +8,7 @@ from reframe.core.pipeline import RegressionTestPlugin
 OTHERWISE = {"ranks", "pairs"}
 
 
-class Varied(RegressionTestPlugin):
+class OptionParameters(RegressionTestPlugin):
     """Parameters in `varied` are options with their name; each value has launches of its own."""
 
     @run_after("init")

@@ -8,7 +8,7 @@ from reframe.core.pipeline import RegressionTestPlugin
 from ..harness.launch import ratios, references
 
 
-class Usual(RegressionTestPlugin):
+class ReferenceCheck(RegressionTestPlugin):
     """The reference intervals of the times of a launch."""
 
     @run_before("performance")

@@ -10,7 +10,7 @@ from ..harness.launch import scales
 from ..harness.model import factors, sites
 
 
-class Question(RegressionTestPlugin):
+class ExperimentSpec(RegressionTestPlugin):
     """One question to a machine: the measured experiment and its variants."""
 
     #: Subcommand of the benchmark.

@@ -8,7 +8,7 @@ from reframe.core.runtime import runtime
 from ..harness.launch import planning
 
 
-class Planned(RegressionTestPlugin):
+class SessionFilter(RegressionTestPlugin):
     """Records configurations that are left out, and skips launches that are already measured."""
 
     #: Name of the configuration of this launch; empty before it is known.
@@ -21,8 +21,8 @@ class Planned(RegressionTestPlugin):
         planning.note_lacking(self, runtime().system.partitions)
 
     def leave_out(self, reason, kind=""):
-        """Skips an impossible launch; `kind`: the reason (`CannotBeError`), or `told` if another
-        launch gives the same information."""
+        """Skips an impossible launch; `kind`: the reason (`UnsupportedError`), or `told` if
+        another launch gives the same information."""
         self.left_out = kind
         self.skip(reason)
 
