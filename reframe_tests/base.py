@@ -119,7 +119,8 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
         launcher = self.job.launcher
         launcher.options += request.launcher_options()
         launcher.modifier = families.helper("cotejo-guard")
-        launcher.modifier_options = request.guarded(self.limit_s, os.getpid() if self.local else 0)
+        launcher.modifier_options = request.guard_options(
+            self.limit_s, os.getpid() if self.local else 0)
         if self.messages_counted and request.counts_messages() and twins.wanted(self.cell):
             self.postrun_cmds = [*self.postrun_cmds, *twins.commands(self)]
         # This limit only backs up the limit of the guard, which may start and act late on a busy

@@ -100,7 +100,7 @@ def can_be(test, params, partition, environ):
 def variants(test):
     """The variants of a test, each with one launch: its parameters, and the values that
     distinguish it. A test may set one of these values when it is made."""
-    names = planning.telling(test, test.settings, test.varied)
+    names = planning.identity_parameters(test, test.settings, test.varied)
     found = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
     for number, params in enumerate(found):
         if params.get("block") == found[0].get("block"):
@@ -136,7 +136,7 @@ def declare(block, cell):
     made = make_test(test.__name__, (test, Row), {
         name: parameter([value]) for name, value in single.items()}, module=__name__)
     made.seed, made.unique = SEED + block, re.sub(r"\W", "_", f"{cell}_{block:03d}")
-    made.told = planning.telling(test, test.settings, test.varied)
+    made.told = planning.identity_parameters(test, test.settings, test.varied)
     rfm.simple_test(made)
     return made.unique
 

@@ -133,8 +133,8 @@ def systems():
                 scheduler=partition["scheduler"] != "local" or binding.kind_of(
                     partition["launcher"], partition.get("extras", {})) != "library"),
             *partition.get("prepare_cmds", [])]
-    SYSTEM["partitions"] = [with_chunks(allocation.fit(partition))
-                            for partition in allocation.served(SYSTEM["partitions"])]
+    SYSTEM["partitions"] = [with_chunks(allocation.adopt(partition))
+                            for partition in allocation.partitions_here(SYSTEM["partitions"])]
     for partition in SYSTEM["partitions"]:
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
         partition["environs"] = [name for name in wanted if name in PRESENT

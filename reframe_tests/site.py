@@ -24,7 +24,7 @@ class placement_check(Smoke, Experiment):
         backend = backends.of(here.name, here.extras, self.local)
         most = 8 if TRANSPORTS[self.transport].reaches_hosts else min(8, backend.rooms()[0])
         self.num_tasks = (here.extras.get("hosts")
-                          or backend.nodes.ranks_that_tell(self.placement, max(most, 2)))
+                          or backend.nodes.distinguishing_ranks(self.placement, max(most, 2)))
         if self.num_tasks > 2:
             # Sizes that many hosts can exchange over 10 Mbit/s within the time of a check.
             self.options = {**self.options, "sizes": "1,1Ki,16Ki"}

@@ -340,7 +340,7 @@ def test_a_failed_launch_keeps_the_last_lines_of_standard_error(left_by_launch):
 def test_an_allocation_with_too_few_nodes_left_ends(faked, monkeypatch, left, stops):
     """Launches that no node was left for waited until their time was over, and had failed."""
     prepare, ran = faked
-    monkeypatch.setattr(allocation, "around", lambda: allocation.Allocation("slurm", "7", []))
+    monkeypatch.setattr(allocation, "current", lambda: allocation.Allocation("slurm", "7", []))
     monkeypatch.setattr(allocation, "_words", lambda *words: (
         [f"NumNodes={left}"] if left else []))
     wanted = disk.write_json

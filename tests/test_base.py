@@ -80,8 +80,8 @@ def test_a_parameter_that_was_forgotten_is_in_the_name_of_the_cell():
         shape = builtins.parameter(["round", "square"])
         only = builtins.parameter(["one"])
 
-    assert planning.telling(forgetful, [], []) == ["shape"]
-    assert planning.telling(forgetful, [], ["only"]) == ["only", "shape"]
+    assert planning.identity_parameters(forgetful, [], []) == ["shape"]
+    assert planning.identity_parameters(forgetful, [], ["only"]) == ["only", "shape"]
 
 
 def test_neither_tests_nor_their_base_ask_for_a_backend_by_name():

@@ -53,13 +53,13 @@ def test_variables_of_a_job_that_is_gone_are_no_allocation(monkeypatch, tmp_path
     for said in ([], ["JobId=7", "JobState=COMPLETED"]):
         monkeypatch.setattr(allocation, "_words", lambda *words, said=said: said)
         monkeypatch.setenv("SLURM_JOB_ID", "7")
-        assert allocation.around.__wrapped__() is None
+        assert allocation.current.__wrapped__() is None
     monkeypatch.setattr(allocation, "_words", lambda *words: ["JobId=7", "JobState=RUNNING"])
-    assert allocation.around.__wrapped__().id == "7"
+    assert allocation.current.__wrapped__().id == "7"
     monkeypatch.delenv("SLURM_JOB_ID")
     monkeypatch.setenv("PBS_JOBID", "9")
     monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "gone"))
-    assert allocation.around.__wrapped__() is None
+    assert allocation.current.__wrapped__() is None
 
 
 def test_no_module_of_the_shell_stands_before_those_of_the_harness(tmp_path):
@@ -138,7 +138,7 @@ def test_all_parts_of_a_launch_are_preloaded():
 def test_in_a_job_of_slurm_a_launch_takes_the_cores_of_the_shell_that_asks(
         monkeypatch, scheduler, added):
     """tests/test_slurm.py needs this: otherwise it waits for them."""
-    monkeypatch.setattr(allocation, "around", lambda: allocation.Allocation(scheduler, "1", []))
+    monkeypatch.setattr(allocation, "current", lambda: allocation.Allocation(scheduler, "1", []))
     request = Request(families.load()["mpich"], transport.load()["shm"], "near", 2,
                       backends.of("p", {}, True), place=Place([], 1))
     assert request.environment().items() >= added.items()

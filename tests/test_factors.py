@@ -54,13 +54,13 @@ def test_too_many_combinations_are_refused():
 
 def test_what_ranks_did_not_see_is_said(monkeypatch):
     level = factors.Level((("A", "1"),), ("A", "B"))
-    assert factors.unseen(level, {"A": "1"}) == ""
-    assert "A was requested as 1, ranks saw it unset" in factors.unseen(level, {})
-    assert factors.unseen(level, {"A": "1", "B": "of the launcher"}) == ""
+    assert factors.missing_effect(level, {"A": "1"}) == ""
+    assert "A was requested as 1, ranks saw it unset" in factors.missing_effect(level, {})
+    assert factors.missing_effect(level, {"A": "1", "B": "of the launcher"}) == ""
     monkeypatch.setenv("B", "9")
-    assert "B was requested as unset, ranks saw it '9'" in factors.unseen(
+    assert "B was requested as unset, ranks saw it '9'" in factors.missing_effect(
         level, {"A": "1", "B": "9"})
-    assert "ranks saw it [" in factors.unseen(level, {"A": [{"ranks": "0", "value": "1"}]})
+    assert "ranks saw it [" in factors.missing_effect(level, {"A": [{"ranks": "0", "value": "1"}]})
 
 
 @pytest.mark.parametrize(("mpi", "carrier", "name", "why"), [

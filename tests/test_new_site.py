@@ -302,7 +302,7 @@ def test_a_new_site_has_ranks_for_all_cores_of_all_nodes(written):
 def test_each_placement_of_two_sockets_is_told_from_the_others(written):
     written(found_on())
     for name in set(placements.names("big")) - {"per-numa"}:
-        nodes().resolve(name, nodes().ranks_that_tell(name))  # equals no other
+        nodes().resolve(name, nodes().distinguishing_ranks(name))  # equals no other
     with pytest.raises(placements.PlacementError, match="'per-numa' is 'far'"):
         nodes().resolve("per-numa", 2)
 

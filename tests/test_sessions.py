@@ -35,7 +35,7 @@ def test_a_session_of_another_state_is_not_gone_on_with(results, monkeypatch, ca
 def test_two_machines_of_one_model_are_told_apart_and_nodes_of_an_allocation_are_not(monkeypatch):
     texts = {"/etc/machine-id": "one", "/proc/cpuinfo": "model name : A CPU\n"}
     monkeypatch.setattr(measuring, "_text", lambda path: texts[path])
-    monkeypatch.setattr(measuring.allocation, "around", lambda: "")
+    monkeypatch.setattr(measuring.allocation, "current", lambda: "")
     machine_id = measuring.machine_id.__wrapped__
     first = machine_id()
     assert machine_id() == first
@@ -43,7 +43,7 @@ def test_two_machines_of_one_model_are_told_apart_and_nodes_of_an_allocation_are
         with monkeypatch.context() as other:
             other.setitem(texts, path, text)
             assert machine_id() != first
-    monkeypatch.setattr(measuring.allocation, "around", lambda: "slurm")
+    monkeypatch.setattr(measuring.allocation, "current", lambda: "slurm")
     node = machine_id()
     monkeypatch.setitem(texts, "/etc/machine-id", "two")
     assert machine_id() == node != first

@@ -138,9 +138,9 @@ def test_the_nodes_of_a_job_are_those_of_its_scheduler(monkeypatch, tmp_path, va
     for name, text in variables.items():
         (tmp_path / "hosts").write_text(text)
         monkeypatch.setenv(name, str(tmp_path / "hosts") if name == "PE_HOSTFILE" else text)
-    allocation.around.cache_clear()
-    found = allocation.around()
-    allocation.around.cache_clear()
+    allocation.current.cache_clear()
+    found = allocation.current()
+    allocation.current.cache_clear()
     assert (found.id, found.nodes) == ("9", nodes)
 
 

@@ -18,7 +18,7 @@ class SessionFilter(RegressionTestPlugin):
 
     @run_after("init", always_last=True)
     def note_left_out(self):
-        planning.note_lacking(self, runtime().system.partitions)
+        planning.note_unsupported(self, runtime().system.partitions)
 
     def leave_out(self, reason, kind=""):
         """Skips an impossible launch; `kind`: the reason (`UnsupportedError`), or `told` if

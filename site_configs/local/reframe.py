@@ -16,7 +16,7 @@ site_configuration = {
                     # One launch at a time: two would disturb each other.
                     "max_jobs": 1,
                     # Cells have no partition in their names: there is no other.
-                    "extras": {"named": False},
+                    "extras": {"partition_in_names": False},
                 }
             ],
         }

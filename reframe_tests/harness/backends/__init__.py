@@ -50,7 +50,7 @@ def of(partition, extras, is_local, site=None):
 @functools.cache
 def of_site(site=None):
     """The backends of a site's partitions."""
-    partitions = map(allocation.fit, sites.system(sites.site_folder(site))["partitions"])
+    partitions = map(allocation.adopt, sites.system(sites.site_folder(site))["partitions"])
     return [of(p["name"], p.get("extras", {}), p["scheduler"] == "local", site)
             for p in partitions]
 

@@ -116,7 +116,7 @@ class Nodes:
         except PlacementError:
             return None
 
-    def ranks_that_tell(self, name, most=8):
+    def distinguishing_ranks(self, name, most=8):
         """With how many ranks to try a placement: the most (a power of two, in all `most`) with
         which it has room and equals no other, else 2. With two ranks many are `near`."""
         for ranks in (n for n in (64, 32, 16, 8, 4, 2) if n <= most):

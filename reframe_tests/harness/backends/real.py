@@ -56,7 +56,7 @@ class Real(Backend):
         """Variables of the launch. In a job of Slurm, launches overlap with the step that starts
         them. Otherwise they would wait for its cores: a shell from srun has all of them. On hosts
         that share cores, a rank that finds no message yields its core."""
-        around = allocation.around()
+        around = allocation.current()
         found = {"SLURM_OVERLAP": "1"} if around and around.scheduler == "slurm" else {}
         if self.shared_cores and request.family.kind == "mpi":
             found["LD_PRELOAD"] = families.preloaded("yield", request.prefix)

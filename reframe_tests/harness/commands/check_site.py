@@ -89,7 +89,7 @@ def absent(name, seen):
     MPI) of the launches, None where there was none at all."""
     stack = families.stack_prefix()
     known = families.of_site(sites.site_folder(name), simulators=True)
-    served = allocation.served(sites.system(sites.site_folder(name))["partitions"])
+    served = allocation.partitions_here(sites.system(sites.site_folder(name))["partitions"])
     for partition in served:
         place, wanted = partition["name"], partition.get("environs", [n for n, f in known.items()
                                                                   if not f.simulator])

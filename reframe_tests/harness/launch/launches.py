@@ -288,7 +288,7 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
     record["effects"] = effects.of(level, family, record["reported"]["refused"],
                                    record["observed"])
     reason = (problem(asked, record["observed"], record["reported"], family)
-              or factors.unseen(level, record["observed"].get("environment", {}))
+              or factors.missing_effect(level, record["observed"].get("environment", {}))
               or effects.problem(record)
               or crossing_problem(record["cluster"], record["observed"])
               or samples_problem(record["summary"]))

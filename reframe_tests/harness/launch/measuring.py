@@ -52,7 +52,7 @@ def machine_id():
     another allocation on other nodes, and each launch names its own nodes."""
     model = re.search(r"model name\s*:\s*(.*)", _text("/proc/cpuinfo"))
     here = [_text("/etc/machine-id"), os.uname().nodename]
-    if allocation.around():
+    if allocation.current():
         here = [sites.site_name(), os.environ.get("SLURM_CLUSTER_NAME", "")]
     said = [*here, model[1] if model else "", str(os.cpu_count())]
     return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]

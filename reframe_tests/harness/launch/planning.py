@@ -35,7 +35,7 @@ def drawn_order(seed, questions):
             for one in draw.sample(question, len(question))]
 
 
-def telling(test, settings, varied):
+def identity_parameters(test, settings, varied):
     """Names of the parameters that distinguish variants of a class of tests, beside block,
     transport and placement: those that the class lists, and every other parameter with several
     values except the parameter of `reframe --repeat`."""
@@ -48,14 +48,14 @@ def telling(test, settings, varied):
 def cell_name(test, family, chosen, values, partition):
     """The name of a cell: the test, the MPI, transport, placement, the values that distinguish
     variants, and the partition, unless its `extras` say that it is not `named`."""
-    if partition.extras.get("named", True):
+    if partition.extras.get("partition_in_names", True):
         values = [*values, partition.name]
     return ".".join(map(str, [test, family, chosen["transport"], chosen["placement"], *values]))
 
 
 def values_told(test):
     """The parameters that distinguish a test's variants: name -> value."""
-    names = test.told or telling(type(test), list(test.settings), list(test.varied))
+    names = test.told or identity_parameters(type(test), list(test.settings), list(test.varied))
     return {name: getattr(test, name) for name in names}
 
 
@@ -65,7 +65,7 @@ def name_of(test, family, partition):
     return cell_name(type(test).__name__, family, chosen, values_told(test).values(), partition)
 
 
-def note_lacking(test, partitions):
+def note_unsupported(test, partitions):
     """Notes the cells that partitions cannot have because they lack features. Notes the tags, too,
     since this runs for every test that ReFrame loads, not only for the selected tests."""
     if not sessions.listing():

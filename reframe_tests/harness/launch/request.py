@@ -190,13 +190,13 @@ class Request:
         return [*self.backend.options(self), *self.backend.each_rank(self, cores.study()),
                 *counters.each_rank(counting)]
 
-    def guarded(self, limit_s, beside):
+    def guard_options(self, limit_s, watch_pid):
         """Options of the guard and what it starts: it ends all ranks in time, and when ReFrame
-        (process `beside`, where launches run beside it) was killed. It has the cores of its
+        (process `watch_pid`, where launches run beside it) was killed. It has the cores of its
         machine for this study."""
         words = [str(limit_s), "-r", "guard.json", "-s", cores.study()]
-        if beside:
-            words += ["-w", str(beside)]
+        if watch_pid:
+            words += ["-w", str(watch_pid)]
             if self.backend.shares_files(self):
                 words += ["-t"]
         for pattern in self.family.shared_memory:

@@ -89,7 +89,7 @@ def _pbs(number):
 
 
 @functools.cache
-def around():
+def current():
     """The allocation around this process, or None."""
     for variable, of in (("SLURM_JOB_ID", _slurm), ("PBS_JOBID", _pbs), ("LSB_JOBID", _lsf),
                          ("FLUX_URI", _flux), ("PE_HOSTFILE", _sge)):
@@ -101,9 +101,9 @@ def around():
 def nodes_left():
     """How many nodes the allocation around this process still has; None: nobody says. Slurm takes
     a node that failed out of its job."""
-    if not around() or around().scheduler != "slurm":
+    if not current() or current().scheduler != "slurm":
         return None
-    count = [word.partition("=")[2] for word in _words("scontrol", "show", "job", around().id)
+    count = [word.partition("=")[2] for word in _words("scontrol", "show", "job", current().id)
              if word.startswith("NumNodes=")]
     return int(count[0]) if count and count[0].isdigit() else None
 
@@ -185,16 +185,16 @@ def longest_s(partition):
     return min(map(seconds_of, said), default=math.inf)
 
 
-def served(partitions):
+def partitions_here(partitions):
     """The partitions of a site that the nodes of the job around this process serve."""
     names = [name for name in os.environ.get("COTEJO_PARTITIONS", "").split(",") if name]
     return [one for one in partitions if not names or one["name"] in names]
 
 
-def fit(partition):
+def adopt(partition):
     """A partition of a site as it is from within an allocation of its scheduler: no launch is
     submitted, and there are no more nodes than it has."""
-    found = around()
+    found = current()
     if partition["scheduler"] == "flux":  # ReFrame needs no bindings of Flux for it
         partition = {**partition, "scheduler": "local"}
         return _within(partition, found) if found and found.scheduler == "flux" else partition
@@ -211,7 +211,7 @@ def _within(partition, found):
 
 def of_launch(job):
     """The member `allocation` of the description of a launch, a job of ReFrame."""
-    if found := around():
+    if found := current():
         return found.describe()
     kind = kind_of(job.scheduler.registered_name)
     if not kind or not job.jobid:

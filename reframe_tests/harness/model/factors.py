@@ -108,7 +108,7 @@ def environment(level):
             "COTEJO_TELL": ",".join(names)}
 
 
-def unseen(level, environment):
+def missing_effect(level, environment):
     """Why the variables that ranks saw (`observed.environment`) differ from the request, or ''.
     The launcher may set a variable that is left unset; the user's shell must not."""
     wanted = dict(level.values)

@@ -45,7 +45,7 @@ def groups(system=None):
 @functools.cache
 def needed():
     """Whether launches of this site need an allocation, and this process is in none."""
-    return allocation.around() is None and bool(groups())
+    return allocation.current() is None and bool(groups())
 
 
 def nodes_of(group, hosts):
