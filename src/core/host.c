@@ -6,6 +6,7 @@
 #include "moments.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <linux/tcp.h> // the C library's tcp_info ends before the bytes
 #include <math.h>
 #include <netinet/in.h>
@@ -282,16 +283,22 @@ void node_cpu(const char *cpuinfo, char *text, size_t room) {
 }
 
 size_t node_cache(void) {
-    for (int level = 9; level >= 0; level--) {
-        char name[32], path[80], value[32], *unit;
-        snprintf(name, sizeof name, "cache/index%d/size", level);
-        core_file(name, path, sizeof path);
-        first_line(path, value, sizeof value);
-        unsigned long size = strtoul(value, &unit, 10);
-        if (size)
-            return *unit == 'K' ? size << 10 : *unit == 'M' ? size << 20 : size;
+    static size_t most; // all ranks of a node must have the same value
+    glob_t found;
+    if (most)
+        return most;
+    if (glob("/sys/devices/system/cpu/cpu[0-9]*/cache/index*/size", 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char value[32], *unit;
+            first_line(found.gl_pathv[i], value, sizeof value);
+            size_t size = strtoul(value, &unit, 10);
+            size <<= *unit == 'K' ? 10 : *unit == 'M' ? 20 : 0;
+            most = size > most ? size : most;
+        }
+        globfree(&found);
     }
-    return (size_t)32 << 20;
+    most = most ? most : (size_t)32 << 20;
+    return most;
 }
 
 double node_load(void) {

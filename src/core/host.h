@@ -58,8 +58,7 @@ double node_memory_available(void);
 // neither.
 void node_cpu(const char *cpuinfo, char *text, size_t room);
 
-// Size of the last-level cache of the first core that this thread may use, B; 32 MiB where the
-// size is not known.
+// Size of the largest cache of this node, B; 32 MiB where the size is not known.
 size_t node_cache(void);
 
 // Load average of the last minute; -1 where it is not known.

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 FILE *fopen(const char *path, const char *mode) {
-    if (fnmatch("/sys/devices/system/cpu/cpu0/cache/index*/size", path, 0) == 0)
+    if (fnmatch("/sys/devices/system/cpu/cpu*/cache/index*/size", path, 0) == 0)
         return fmemopen((char *)"4096K\n", 6, "r");
     FILE *(*real)(const char *, const char *);
     *(void **)&real = dlsym(RTLD_NEXT, "fopen");
