@@ -198,7 +198,7 @@ BOILERPLATE = re.compile(
     r"application called MPI_Abort|BAD TERMINATION|^[=-]+$|^=  |YOUR APPLICATION|"
     r"prterun (?:has exited|noticed|detected)|thus causing the job to be|Process name: |"
     r"^Exit code: |This does not mean|mpirun has exited|Please see the FAQ|"
-    r"typically refers to a problem|this program is not observed", re.I)
+    r"typically refers to a problem|this program used MPI, and its calls were not seen", re.I)
 
 
 def last_words(text, most=12):

@@ -337,6 +337,10 @@ def made(name, declared, path, site="", entry=None):
         data = declarations.merged(
             data, {key: value for key, value in declared[by].items()
                    if key != "like" and (by == name or key not in OF_ONE)})
+        for what, entries in declared[by].get("settings", {}).items():
+            # A reason why a setting is not possible replaces the way to set it.
+            data["settings"][what].update({place: one for place, one in entries.items()
+                                           if "reason" in one})
     if version := data.get("version"):
         otherwise = declarations.merged(release_of(data, version), entry or {})
         data = declarations.merged(
