@@ -40,7 +40,7 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     @run_after("init")
     def choose_partition(self):
         first = GROUPS[self.group][0]["name"]
-        self.valid_systems = [f"{sites.system(sites.site_folder())['name']}:{first}"]
+        self.valid_systems = [f"{sites.system_name()}:{first}"]
         names = ", ".join(partition["name"] for partition in GROUPS[self.group])
         self.descr = f"All blocks of a study, in one job on {names} of {sites.site_name()}"
 

@@ -36,7 +36,7 @@ def check_configuration():
         name = runtime().system.name
     except ReframeFatalError:  # the tests are read by another program
         return
-    wanted = sites.system(sites.site_folder())["name"]
+    wanted = sites.system_name()
     if name != wanted:
         sys.exit(problems.explained(
             f"cotejo: ReFrame selected system {name!r}, not {wanted!r} of the site; set "

@@ -175,13 +175,13 @@ def packages_yaml(name, found):
     on a cluster the network and scheduler of the MPI libraries that Spack builds."""
     text = (sites.ROOTS[0] / "site_configs/local/spack/packages.yaml").read_text()
     scheduler = found["scheduler"][0]
-    fabrics = {re.match(r"[\w-]+", f.spack)[0]: {"require": f.cluster[scheduler]}
+    fabrics = {spack_environments.package(f.spack): {"require": f.cluster[scheduler]}
                for f in families.load().values() if f.default and scheduler in f.cluster}
     if not found["externals"] and not fabrics:
         return text
     data = yaml.safe_load(text)
     # Those of the MPI libraries in mpis.yaml follow from that file.
-    listed = {re.match(r"[\w-]+", families.load()[entry.get("like", key)].spack)[0]
+    listed = {spack_environments.package(families.load()[entry.get("like", key)].spack)
               for key, entry in (yaml.safe_load(found["mpis"]) or {}).items()
               if {"home", "modules"} & entry.keys()}
     added = {**fabrics, **found["externals"]}

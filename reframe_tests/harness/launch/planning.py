@@ -47,7 +47,7 @@ def identity_parameters(test, settings, varied):
 
 def cell_name(test, family, chosen, values, partition):
     """The name of a cell: the test, the MPI, transport, placement, the values that distinguish
-    variants, and the partition, unless its `extras` say that it is not `named`."""
+    variants, and the partition, unless its `extras` say otherwise (`partition_in_names`)."""
     if partition.extras.get("partition_in_names", True):
         values = [*values, partition.name]
     return ".".join(map(str, [test, family, chosen["transport"], chosen["placement"], *values]))

@@ -139,7 +139,7 @@ class Request:
         if every_host:
             if not hosts:
                 raise UnsupportedError("the site does not say how many hosts this partition has "
-                                    "(extras: nodes)")
+                                       "(extras: nodes)")
             self.ranks = hosts
         elif hosts and self.ranks != hosts:
             raise UnsupportedError(f"{self.ranks} ranks are not one on each of {hosts} hosts")
@@ -155,7 +155,7 @@ class Request:
             raise UnsupportedError(reason, "reach")
         if self.on_hosts and place.hosts != self.on_hosts:
             raise UnsupportedError(f"placement {self.placement!r} has the ranks on {place.hosts} "
-                                f"hosts, not one on each of {self.on_hosts}")
+                                   f"hosts, not one on each of {self.on_hosts}")
         self.place = place
 
     def dilated(self, seconds):

@@ -89,7 +89,7 @@ def chosen(words):
 
 def why_none(words):
     """Why a command line of ReFrame selects no test, in one line."""
-    if runtime().system.name != sites.system(sites.site_folder())["name"]:
+    if runtime().system.name != sites.system_name():
         return (f"`hostnames` in {sites.site_folder()}/reframe.py does not fit this host, so that "
                 f"ReFrame selected the system {runtime().system.name!r}")
     found = []

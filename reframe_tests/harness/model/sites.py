@@ -88,6 +88,11 @@ def system(folder):
     return {**fitting[0], "hostnames": [".*"]} if wanted else fitting[0]
 
 
+def system_name():
+    """ReFrame's name of the system that is measured, on the site in use."""
+    return system(site_folder())["name"]
+
+
 def read(folder, file):
     """The content of a file of a site; {} if the file is missing or empty."""
     path = folder / file
