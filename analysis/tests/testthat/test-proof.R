@@ -293,7 +293,9 @@ test_that("goals on simulated launches can fail", {
   )]
   wide <- goals_of_simulation(wide, proof_criteria())
   expect_identical(wide$met[[1L]], FALSE)
-  expect_match(wide$why[[1L]], "1 of 2 cells; the intervals are wider there than their level needs")
+  expect_match(
+    wide$why[[1L]], "1 of 2 cells; the intervals are wider there than their level needs"
+  )
   proof$coverage[, c("coverage", "alarms", "alarms_low", "alarms_high") := list(
     0.91, 0.07, 0.06, 0.08
   )]
