@@ -3,7 +3,7 @@
 
 Both have Open MPI's and MPICH's programs in /usr/bin, and only the endings of their
 names differ. `mpicc` there belongs to the MPI that the system prefers, so that with
-the prefix /usr two MPIs would be one. Prints the entries of the site's packages.yaml.
+the prefix /usr two MPIs would be one. Prints the entries of the site's mpis.yaml.
 """
 
 import argparse
@@ -33,12 +33,25 @@ def version_of(name):
     return found and found[1]
 
 
-def split(name, programs, prefix):
-    """Writes PREFIX/bin/X, which starts X.NAME; returns the names that are lacking.
+def libraries_of(program):
+    """The MPI libraries that a program loads, by the dynamic linker's words."""
+    words = subprocess.run(["ldd", program], text=True, capture_output=True).stdout
+    return [pathlib.Path(path) for path in re.findall(r"=> (/\S*/lib\w*mpi\S*)", words)]
 
-    The program that reports the build has no ending, since only one MPI has it.
+
+def split(name, programs, prefix):
+    """Writes PREFIX/bin/X, which starts X.NAME, and links the libraries into PREFIX/lib; returns
+    the names that are lacking.
+
+    The program that reports the build has no ending, since only one MPI has it. A launch must
+    load a library of its prefix (`model.installation`).
     """
-    (prefix / "bin").mkdir(parents=True, exist_ok=True)
+    for folder in ("bin", "lib"):
+        (prefix / folder).mkdir(parents=True, exist_ok=True)
+    for library in libraries_of(programs / VERSION[name][0][0]):
+        link = prefix / "lib" / library.name
+        link.unlink(missing_ok=True)
+        link.symlink_to(library)
     for program in [*programs.glob(f"mpi*.{name}"), programs / VERSION[name][0][0]]:
         path = prefix / "bin" / program.name.removesuffix(f".{name}")
         removal.write_whole(path, f'#!/bin/sh\nexec "{program}" "$@"\n', mode=0o755)
@@ -53,14 +66,12 @@ def main():
     if not versions:
         programs = " and no ".join(words[0] for words, _ in VERSION.values())
         return f"split: no {programs} on PATH"
-    print("packages:")
     for name, version in versions.items():
         lacking = split(name, pathlib.Path("/usr/bin"), folder / name)
         if lacking:
             return (f"split: /usr/bin has no {lacking[0]}.{name}; install {name} and its "
                     "development package from the system")
-        print(f"  {name}:\n    buildable: false\n    externals:\n"
-              f"    - spec: {name}@{version}\n      prefix: {folder / name}")
+        print(json.dumps({name: {"home": str(folder / name), "version": version}})[1:-1])
     return 0
 
 

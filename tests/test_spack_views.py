@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from reframe_tests.harness.model import installation
 from stack import split_prefix
 from tests.spack_files import REPO
 
@@ -189,3 +190,18 @@ def test_split_prefix_keeps_two_mpis_apart(tmp_path):
         assert said.stdout == f"mpirun of {mpi} x\n"
     (tmp_path / "bin/mpicc.mpich").unlink()
     assert split_prefix.split("mpich", tmp_path / "bin", tmp_path / "other") == ["mpicc"]
+
+
+def test_a_split_prefix_holds_the_library_that_its_launches_load(tmp_path):
+    usr = tmp_path / "usr"
+    (usr / "lib").mkdir(parents=True)
+    for name in split_prefix.NEEDED:
+        program(usr / f"bin/{name}.openmpi")
+    for words, text in ((f"-shared -fPIC -Wl,-soname,libmpi.so.40 -o {usr}/lib/libmpi.so.40", ""),
+                        (f"-Wl,--no-as-needed,-rpath,{usr}/lib -L{usr}/lib -l:libmpi.so.40 "
+                         f"-o {usr}/bin/ompi_info", "int main(void) { return 0; }")):
+        subprocess.run(["gcc", "-xc", "-", "-xnone", *words.split()], text=True, check=True,
+                       input=text)
+    assert split_prefix.split("openmpi", usr / "bin", tmp_path / "openmpi") == []
+    assert installation.is_below(str(usr / "lib/libmpi.so.40"), str(tmp_path / "openmpi"))
+    assert not installation.is_below(str(usr / "lib/libother.so"), str(tmp_path / "openmpi"))
