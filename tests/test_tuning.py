@@ -3,10 +3,13 @@
 
 import math
 import random
+import re
+import types
 
 import pytest
 
 from reframe_tests.harness.commands import tune
+from reframe_tests.harness.launch import planning
 from reframe_tests.harness.model import families
 
 SIZES = (8, 1 << 10, 1 << 14)
@@ -161,6 +164,20 @@ def test_an_algorithm_that_begins_between_two_sizes_is_confirmed_by_the_upper_on
     found = {("bcast", 8): "slower", ("bcast", 1032): "faster", ("bcast", 16384): "faster"}
     assert tune.confirmed(rules, found) == {
         "bcast": [(8, ""), (691, "ring"), (16384, "")]}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_levels_of_a_settings_file_are_found_with_and_without_partitions_in_names(named):
+    partition = types.SimpleNamespace(name="gigabit-8", extras={"partition_in_names": named})
+    chosen = {"transport": "tcp", "placement": "near"}
+
+    def name(*values):
+        return planning.cell_name("tuning_hosts", "openmpi", chosen, values, partition)
+    for before, after in (((), ()), ((), ("4",)), (("4",), ())):
+        pattern = tune.pattern_of(name(*before, *after))
+        for level in ((), ("algorithm_file=_tmp_x_env-f301fc48",)):
+            assert re.search(pattern, name(*before, *level, *after))
+        assert not re.search(pattern, name("8", "algorithm_file=_tmp_x_env-f301fc48"))
 
 
 def test_several_configurations_are_named_and_none_is_searched(monkeypatch):

@@ -80,7 +80,7 @@ class Tuning:
         levels = "|".join(["default", *map(str, files)])
         done = subprocess.run(
             [sys.executable, "-m", "reframe_tests.harness", "study",
-             "--tag", COARSE_TAG if coarse else TAG, "--cells", rf"^{re.escape(cell)}([.]|$)",
+             "--tag", COARSE_TAG if coarse else TAG, "--cells", pattern_of(cell),
              "--launches", str(blocks), "--set", f"algorithm_file={levels}"],
             cwd=families.REPO)
         found = set(sessions.results_folder().glob("*/*/session.json")) - before
@@ -205,6 +205,13 @@ class Tuning:
             candidates = self.halve(candidates, number)
         say(f"last round: {sum(map(len, candidates.values()))} algorithms")
         return self.choose(candidates)
+
+
+def pattern_of(cell):
+    """The regular expression of a cell's name with any level of the settings file. The name has
+    the level before the partition."""
+    level = r"([.]algorithm_file=[^.]*)?"
+    return f"^{rf'{level}[.]'.join(map(re.escape, cell.split('.')))}{level}$"
 
 
 def gains(chosen, even):
