@@ -6,6 +6,7 @@ holds only systems and partitions; environments and the rest are shared.
 """
 
 import contextlib
+import gc
 import os
 import re
 import sys
@@ -34,6 +35,8 @@ from reframe_tests.harness.model import (  # noqa: E402
 )
 from reframe_tests.harness.study import submission  # noqa: E402
 
+# ReFrame makes a million objects for all tests, which are in use until it ends.
+gc.set_threshold(50_000)
 sessions.anchor_results()
 
 

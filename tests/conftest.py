@@ -17,13 +17,14 @@ from tests.launching import FAMILIES, PRESENT, STACK
 #: beside other suites, with tests of other files that are marked so. The ranks of `slurm` have
 #: real-time priority.
 BESIDE = {f"test_{name}.py" for name in (
-    "abi", "accidents", "added_mpis", "bad_input", "base", "clock_readers", "closed",
-    "comparison", "cores", "counters", "dataset", "docs", "environment", "exhibits",
-    "findings", "guard", "house", "imb", "language", "launches", "make", "new_site", "npb",
-    "operations", "peers", "performance", "placements", "planning", "references",
-    "reframes_own", "release", "releases", "removal", "scales", "sessions", "setup", "simulated",
-    "site_files", "sites", "slurm", "spack", "spack_commands", "spack_views", "submission",
-    "turns", "until", "writers")}
+    "abi", "accidents", "added_mpis", "answers", "artifact", "bad_input", "base", "ci",
+    "clock_readers", "closed", "comparison", "compilers", "cores", "counters", "dataset", "docs",
+    "environment", "examples", "exhibits", "figures", "findings", "guard", "house", "imb",
+    "job_scripts", "language", "launches", "make", "mistakes", "new_site", "npb", "operations",
+    "peers", "performance", "placements", "planning", "references", "reframes_own", "release",
+    "releases", "removal", "scales", "sessions", "setup", "silence", "simulated", "site_files",
+    "sites", "slurm", "spack", "spack_commands", "spack_views", "submission", "tuning", "turns",
+    "until", "writers")}
 
 # Tests neither wait for a study of this machine nor hold one up.
 if not os.environ.get("COTEJO_LOCKS"):

@@ -78,8 +78,8 @@ begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
 # Parts that take about equally long, since the longest part decides. Each part takes this
 # machine's cores by itself.
 measures_nothing=(env -u COTEJO_LOCKS python3 -m pytest -q -rs --durations=10 -m beside)
-begin Python-1 "${measures_nothing[@]}" tests/test_[a-n]*.py archaeology/tests
-begin Python-2 "${measures_nothing[@]}" tests/test_[o-r]*.py
+begin Python-1 "${measures_nothing[@]}" tests/test_[a-e]*.py archaeology/tests
+begin Python-2 "${measures_nothing[@]}" tests/test_[f-r]*.py
 begin Python-3 "${measures_nothing[@]}" tests/test_slurm.py tests/test_s[!l]*.py \
   tests/test_[t-z]*.py
 suite "style of Python" ruff ruff check .
@@ -88,8 +88,8 @@ suite "style of C" clang-format sh -c \
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
 suite "build for sanitizers" ctest ended sanitizers
-suite "Python that measures nothing, a to n" pytest ended Python-1
-suite "Python that measures nothing, o to r" pytest ended Python-2
+suite "Python that measures nothing, a to e" pytest ended Python-1
+suite "Python that measures nothing, f to r" pytest ended Python-2
 suite "Slurm, and Python that measures nothing, s to z" pytest ended Python-3
 # The following suites have the machine for themselves.
 wait

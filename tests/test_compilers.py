@@ -80,6 +80,7 @@ def test_warnings_are_errors_for_developers_only():
     assert "CMAKE_COMPILE_WARNING_AS_ERROR" in (SRC / "CMakePresets.json").read_text()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("compiler", "counter", "runner"), [
     ("gcc", "tsc", []), ("clang", "tsc", []), ("musl-gcc", "tsc", []),
     ("aarch64-linux-gnu-gcc", "cntvct", ["qemu-aarch64"])])

@@ -73,6 +73,7 @@ def with_rally(tmp_path_factory):
     return copy
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich", "intel-mpi"])
 def test_the_experiment_that_the_page_adds_is_measured_and_checked(mpi, with_rally, tmp_path):
