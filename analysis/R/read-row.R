@@ -308,7 +308,7 @@ algorithms_of <- function(asked) {
 
 # Members of the traps of a launch, and of the record of the algorithms that ran in it.
 TRAP_MEMBERS <- c("trap", "found", "cure")
-RAN_MEMBERS <- c("operation", "bytes", "words")
+RAN_MEMBERS <- c("operation", "bytes", "words", "sends")
 # Separators between the entries of a list, and between the members of an entry.
 ENTRIES <- " | "
 ENTRY_PARTS <- " ~ "

@@ -384,6 +384,15 @@ exhibit(
   draw = by_parameter(x = ranks, series = setting_coll_selector, panel = c(bytes, placement))
 )
 
+exhibit("cotejo-message-matrix",
+  "Which rank sends how much to which, in one call of a collective operation?",
+  data = launches_of(
+    "collective_full", "collective_quick", "hosts_full", "hosts_quick",
+    operation = c("bcast", "allreduce", "alltoall"), sizes = "8 64Ki"
+  ),
+  draw = message_matrix(panel = c(mpi, operation, bytes))
+)
+
 exhibit("cotejo-best-algorithm",
   "Which algorithm is fastest by ranks and size, and what does the library's choice cost?",
   data = launches_of("simulated_algorithms", option_arrival = "together"),

@@ -6,8 +6,9 @@
 #' Write the report of every question that is stored in a dataset.
 #'
 #' @param results_dir a dataset with a folder `questions`, in which each folder is a packed dataset
-#'   of its own: a search over releases, one binary of the standard ABI, a history (as many
-#'   sessions as show a change), or any other study.
+#'   of its own: a search over releases, one binary of the standard ABI, performance guidelines,
+#'   a history (as many sessions as show a change), or any other study. A tuning file is in the
+#'   folder `files` beside the session that confirmed it.
 #' @param out_dir folder; each question's report goes into a folder of its name in it.
 #' @param published as for [write_report()].
 #' @return the reports' files, by question. Prints what each report prints. An error of class
@@ -27,6 +28,8 @@ write_questions <- function(results_dir, out_dir, published = NULL) {
     switch(kind,
       releases = write_releases(folder, file),
       abi = write_abi(folder, file),
+      guidelines = write_guidelines(folder, file),
+      tuning = write_tuning(folder, tuned_file(folder), file),
       history = write_history(folder, dirname(file), site_of_dataset(folder)),
       write_report(folder, file, published = published)
     )
@@ -37,9 +40,16 @@ write_questions <- function(results_dir, out_dir, published = NULL) {
 # The site of a packed dataset with one site: the folder of its archives.
 site_of_dataset <- function(dir) list.dirs(dir, full.names = FALSE, recursive = FALSE)[[1L]]
 
-#' The report that answers the question of a dataset: `releases`, `abi`, `history` or `report`.
+# The settings file of a tuning that is stored with the session that confirmed it.
+tuned_file <- function(dir) list.files(file.path(dir, "files"), "[.]env$", full.names = TRUE)
+
+#' The report that answers the question of a dataset: `releases`, `abi`, `guidelines`, `tuning`,
+#' `history` or `report`.
 #' @noRd
 kind_of_question <- function(dir) {
+  if (length(tuned_file(dir))) {
+    return("tuning")
+  }
   folder <- unpack_dataset(dir)
   on.exit(if (folder != dir) unlink(folder, recursive = TRUE))
   if (length(sessions_of_releases(folder))) {
@@ -52,6 +62,11 @@ kind_of_question <- function(dir) {
   } else if (nrow(sessions) >= 2L * LEAST_STRETCH) {
     "history"
   } else {
-    "report"
+    kind_of_tests(basename(list.files(folder, "[.]json$", recursive = TRUE)))
   }
+}
+
+# The report that answers the question of launches, by the names of their files.
+kind_of_tests <- function(files) {
+  if (any(startsWith(files, "guidelines_"))) "guidelines" else "report"
 }

@@ -77,6 +77,19 @@ test_that("as many sessions as show a change are a history", {
   expect_match(page, "1 series of 4 sessions", fixed = TRUE)
 })
 
+test_that("guidelines and a tuning file get their reports", {
+  dataset <- fresh_folder()
+  keep_question(dataset, "held", c(openmpi = 3e-6, mpich = 6e-6))
+  folder <- file.path(dataset, "questions", "held")
+  dir.create(file.path(folder, "files"))
+  writeLines("A=1", file.path(folder, "files", "openmpi.env"))
+  expect_identical(kind_of_question(folder), "tuning")
+  # A study of pingpong is no comparison of a file with the default.
+  expect_error(quiet(write_questions(dataset, fresh_folder())), "no launch of a tuning file")
+  expect_identical(kind_of_tests(c("guidelines_quick.openmpi.shm.near.001.json")), "guidelines")
+  expect_identical(kind_of_tests(c("session.json", "pingpong_quick.openmpi.001.json")), "report")
+})
+
 test_that("a dataset without questions says so", {
   expect_error(write_questions(fresh_folder(), fresh_folder()), "keeps no question")
 })
