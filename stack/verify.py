@@ -53,11 +53,12 @@ def words(command, env, timeout=60):
     return done.stdout
 
 
-def compiled(family, stack, program, text=PROGRAM):
-    """Compiles the text of a program with the compiler of a library; returns its path."""
+def compiled(family, stack, program, text=PROGRAM, *more):
+    """Compiles the text of a program with the compiler of a library, with more options if given;
+    returns its path."""
     source = program.with_suffix(".c")
     source.write_text(text)
-    words([family.compiler_in(stack), "-O2", source, "-o", program],
+    words([family.compiler_in(stack), "-O2", *more, source, "-o", program],
           environment(family, stack))
     return program
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The sampler: order, layout and overhead are as requested, and recorded in the description."""
 
+import re
 import subprocess
 import time
 
@@ -233,6 +234,40 @@ def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
         done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=60)
         assert (done.returncode != 0) == fails
         assert ("a wait for nothing" in done.stderr) == fails
+
+
+COUNTS_FRAMES = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <mpi.h>
+#include <stdio.h>
+static int most;
+int MPI_Send(const void *out, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    void *at[100];
+    int all = backtrace(at, 100), frames = 1;
+    Dl_info caller, next;
+    dladdr(at[1], &caller);
+    while (frames < all && dladdr(at[frames], &next) && next.dli_fbase == caller.dli_fbase)
+        frames++;
+    most = frames > most ? frames : most;
+    return PMPI_Send(out, count, type, to, tag, comm);
+}
+int MPI_Finalize(void) {
+    fprintf(stderr, "frames: %d\\n", most);
+    return PMPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("start", ["loop", "round-time"])
+def test_a_sample_has_few_callers(mpi, tmp_path, start):
+    """From `main` to `MPI_Send`, both included, on either rank."""
+    library = compiled(mpi, STACK, tmp_path / "frames", COUNTS_FRAMES, "-shared", "-fPIC")
+    done = launch(mpi, "pingpong", "--start", start, "--sizes", "8", *BRIEF,
+                  LD_PRELOAD=str(library))
+    frames = [int(number) for number in re.findall(r"frames: (\d+)", done.stderr)]
+    assert len(frames) == 2 and max(frames) <= 12
 
 
 @pytest.mark.one_mpi

@@ -71,4 +71,12 @@ void options_help(const struct option *table, FILE *out);
 // Returns the name of `names` nearest to `word`, or NULL when none is near enough.
 const char *nearest_name(const char *word, const char *const *names, int count);
 
+// Options that are lists of words, joined by commas.
+bool words_have(const char *list, const char *word);
+
+// Reports a failure (STATUS_USAGE) if a word of the list is not one of the `count` names. The
+// message names the option, the word and the names that are allowed.
+void words_check(const char *option, const char *list, const char *const *names, int count,
+                 struct failure *failure);
+
 #endif

@@ -68,6 +68,13 @@ const struct option sampler_options[] = {
     {0},
 };
 
+const struct option program_options[] = {
+    {"start", OPTION_CHOICE, "barrier", "", "windows|round-time|barrier|mpi-barrier", 0, 0,
+     "how ranks start a run: in windows of the shared clock; at a moment of it that is announced "
+     "each time; after a barrier of cotejo or of the library"},
+    {0},
+};
+
 const struct column sampler_columns[] = {SAMPLER_COLUMN_ROWS, {0}};
 
 void sampler_read(struct sampler *sampler, struct bench *bench) {
@@ -139,6 +146,15 @@ void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks) {
         announce(bench->comm, &sampler->line.lead_s, 1);
         bench->lead_s = sampler->line.lead_s;
     }
+}
+
+void program_open(struct sampler *sampler, struct bench *bench) {
+    sampler_open(sampler, bench, false);
+    if (options_integer(&bench->options, "calls") > 1)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--calls %ld: a sample of a complete program is one run; leave it out",
+                    options_integer(&bench->options, "calls"));
+    ranks_agree(bench->comm, &bench->failure, false);
 }
 
 static size_t per_sample(const struct operation *operation) {
@@ -256,7 +272,10 @@ static void run_stage(struct sampler *sampler, const struct operation *operation
     double *own = sampler->own;
     int each = (int)((size_t)count * per_sample(operation));
     enter(operation);
-    (sampler->start->loop ? run_row : run_starts)(sampler, operation, progress, from, count);
+    if (sampler->start->loop)
+        run_row(sampler, operation, progress, from, count);
+    else
+        run_starts(sampler, operation, progress, from, count);
     leave(operation);
     for (long i = 0; i < count; i++) {
         own[i] = model_shared(model, own[i]);

@@ -6,17 +6,14 @@
 // first line of the program and ends after its last, so the observer describes the program's own
 // process. A last parallel region of the loaded runtime finds out where the threads may run
 // (libgomp's entry point, which the runtimes of LLVM and Intel also have).
-#define _GNU_SOURCE // RTLD_DEFAULT
 #include "alone.h"
 
 #include "core/placement.h"
 #include "intercept.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef int main_function(int, char **, char **);
 typedef int start_function(main_function *, int, char **, void (*)(void), void (*)(void),
@@ -32,11 +29,6 @@ struct team {
 static main_function *program_main;
 static struct json threads;
 
-static void find(const char *name, void *function) {
-    void *found = dlsym(RTLD_DEFAULT, name);
-    memcpy(function, &found, sizeof found);
-}
-
 static void note_own(void *argument) {
     struct team *team = argument;
     int number = team->number ? team->number() : 0;
@@ -48,9 +40,9 @@ static void note_threads(void) {
     parallel_function *parallel;
     int (*most)(void);
     struct team team = {.most = 1};
-    find("GOMP_parallel", &parallel);
-    find("omp_get_max_threads", &most);
-    find("omp_get_thread_num", &team.number);
+    intercept_find("GOMP_parallel", &parallel);
+    intercept_find("omp_get_max_threads", &most);
+    intercept_find("omp_get_thread_num", &team.number);
     bool threaded = parallel && most && team.number;
     if (threaded)
         team.most = most();

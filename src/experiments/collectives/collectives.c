@@ -6,7 +6,6 @@
 #include "errors.h"
 #include "ranks.h"
 #include "report.h"
-#include "words.h"
 
 #include <limits.h>
 #include <stdio.h>

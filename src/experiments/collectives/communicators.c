@@ -3,7 +3,6 @@
 #include "payload.h"
 #include "ranks.h"
 #include "sampler.h"
-#include "words.h"
 
 #include <stdlib.h>
 

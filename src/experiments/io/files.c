@@ -4,7 +4,6 @@
 #include "errors.h"
 #include "payload.h"
 #include "ranks.h"
-#include "words.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef COTEJO_EXPERIMENTS_KERNEL_H
 #define COTEJO_EXPERIMENTS_KERNEL_H
 
-#include "program.h"
+#include "sampler.h"
 
 #include <stddef.h>
 

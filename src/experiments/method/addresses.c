@@ -6,7 +6,6 @@
 #include "coll.h"
 #include "host.h"
 #include "ranks.h"
-#include "words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef COTEJO_NAS_H
 #define COTEJO_NAS_H
 
-#include "program.h"
+#include "sampler.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,6 @@
 // synchronisation, kind of window.
 #include "rma.h"
 
-#include "words.h"
 
 #include <stdio.h>
 

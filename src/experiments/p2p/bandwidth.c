@@ -3,7 +3,6 @@
 #include "pair.h"
 
 #include "clock.h"
-#include "program.h"
 #include "ranks.h"
 
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "coll.h"
 #include "pair.h"
 #include "ranks.h"
-#include "words.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "compute.h"
 #include "pair.h"
 #include "ranks.h"
-#include "words.h"
 
 #include <math.h>
 #include <stdio.h>

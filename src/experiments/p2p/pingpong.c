@@ -59,19 +59,21 @@ static void answer(struct pair *pair) {
 
 static void run_calls(void *state, long calls) {
     struct pair *pair = state;
-    void (*once)(struct pair *) = pair->rank == 0 ? serve : answer;
-    for (long i = 0; i < calls; i++)
-        once(pair);
+    if (pair->rank == 0)
+        for (long i = 0; i < calls; i++)
+            serve(pair);
+    else
+        for (long i = 0; i < calls; i++)
+            answer(pair);
 }
 
 static void run(struct bench *bench) {
-    pair_run(bench,
-             &(struct pattern){
-                 .operation = {.name = "pingpong",
-                               .around = &(const struct around){.enter = enter, .leave = leave},
-                               .run = run_calls},
-                 .share = 0.5,
-                 .moved = 2});
+    static const struct around around = {.enter = enter, .leave = leave};
+    static const struct pattern pattern = {
+        .operation = {.name = "pingpong", .around = &around, .run = run_calls},
+        .share = 0.5,
+        .moved = 2};
+    pair_run(bench, &pattern);
 }
 
 const struct experiment pingpong = {

@@ -5,7 +5,7 @@
 
 #include "compute.h"
 #include "payload.h"
-#include "program.h"
+#include "sampler.h"
 
 // Seconds that went into the parts of operations: inside the call that starts one (all of it when
 // it blocks), computing, and inside the call that waits for its end.
