@@ -72,12 +72,13 @@ def test_a_wrong_result_on_one_rank_ends_the_launch(mpi, name, words, payload, r
 
 
 @pytest.mark.parametrize("operation", [
-    pytest.param(f"{i}{name}", marks=[pytest.mark.one_mpi] if i else [])
-    for i in ("", "i") for name in COLLECTIVES])
+    pytest.param(f"{before}{name}{after}", marks=[pytest.mark.one_mpi] if before + after else [])
+    for before, after in (("", ""), ("i", ""), ("", "_init")) for name in COLLECTIVES])
 def test_a_wrong_result_of_a_collective_on_one_rank_ends_the_launch(mpi, operation):
-    rank = 0 if operation.removeprefix("i") in ("gather", "gatherv", "reduce") else 1
+    rooted = operation.removeprefix("i").removesuffix("_init") in ("gather", "gatherv", "reduce")
     done = launch_once(mpi, "collective", "--operation", operation, "--sizes", "1000", *BRIEF,
-                       timeout=30, LD_PRELOAD=interposer(mpi, "spoil"), COTEJO_FLIP_AT=str(rank))
+                       timeout=30, LD_PRELOAD=interposer(mpi, "spoil"),
+                       COTEJO_FLIP_AT="0" if rooted else "1")
     assert done.returncode == 1, done.stdout + done.stderr
     assert len(said(done)) == 1
     assert f"received in {operation} of 1000 B" in said(done)[0]

@@ -172,13 +172,18 @@ int MPI_Alltoallv(const void *out, const int *out_counts, const int *out_starts,
 }
 
 // Changes the result on one rank alone, so that the others have to be notified: the rank of
-// COTEJO_FLIP_AT, else the last one.
+// COTEJO_FLIP_AT, else the last one. Integers stay possible as counts.
 static void spoil(char *bytes, int count, MPI_Datatype type, MPI_Comm comm) {
-    int rank, size;
+    int rank, ranks, size;
     MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    if ((getenv("COTEJO_FLIP_AT") || rank == size - 1) && wanted(count, type))
-        bytes[atoi(getenv("COTEJO_FLIP_BYTES")) / 2] ^= 4;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Type_size(type, &size);
+    if (!(getenv("COTEJO_FLIP_AT") || rank == ranks - 1) || !wanted(count, type))
+        return;
+    if (type == MPI_LONG)
+        bytes[count / 2 * size] ^= 4;
+    else
+        flip(bytes, count, size);
 }
 
 int MPI_Bcast(void *bytes, int count, MPI_Datatype type, int root, MPI_Comm comm) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded in a test: changes the first byte that each collective operation leaves on the rank
 // COTEJO_FLIP_AT, so that this rank alone sees the error. Operations on one element are spared:
-// by these, ranks agree.
+// by these, ranks agree. Persistent operations have one request at a time, too.
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -25,6 +25,17 @@ static void spoil(char *result) {
 }
 
 #define OPEN(...) __VA_ARGS__
+#ifdef COTEJO_PERSISTENT
+#define PERSISTENT(Name, parameters, on)                                                          \
+    int MPI_##Name##_init(OPEN parameters, MPI_Info info, MPI_Request *request) {                 \
+        int status = PMPI_##Name##_init(OPEN on, info, request);                                  \
+        started.result = (char *)RESULT;                                                          \
+        started.request = *request;                                                               \
+        return status;                                                                            \
+    }
+#else
+#define PERSISTENT(Name, parameters, on)
+#endif
 #define CALL(...)
 #define COLLECTIVE(Name, name, parameters, on)                                                    \
     int MPI_##Name parameters {                                                                   \
@@ -32,6 +43,7 @@ static void spoil(char *result) {
         spoil(n == 1 ? NULL : (char *)RESULT);                                                    \
         return status;                                                                            \
     }                                                                                             \
+    PERSISTENT(Name, parameters, on)                                                              \
     int MPI_I##name(OPEN parameters, MPI_Request *request) {                                      \
         int status = PMPI_I##name(OPEN on, request);                                              \
         started.result = (char *)RESULT;                                                          \
@@ -44,9 +56,9 @@ static void spoil(char *result) {
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     int ours = started.result && *request == started.request;
     int result = PMPI_Wait(request, status);
-    if (ours) {
+    if (ours)
         spoil(started.result);
+    if (ours && *request == MPI_REQUEST_NULL) // a persistent one would be started again
         started.result = NULL;
-    }
     return result;
 }
