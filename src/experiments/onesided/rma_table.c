@@ -3,7 +3,6 @@
 // synchronisation, kind of window.
 #include "rma.h"
 
-
 #include <stdio.h>
 
 // Each operation is there with every synchronisation, without an indirect call in what is timed.
