@@ -38,7 +38,7 @@ compare_settings <- function(summary, delta = 0.03) {
   of_a <- names_of("a")
   of_b <- names_of("b")
   silent <- nzchar(of_a) | nzchar(of_b)
-  open <- which(silent & !found$verdict %in% c(DIRECTIONS, "differ"))
+  open <- which(silent & !found$verdict %in% SHOW_DIFFERENCE)
   found[open, c("verdict", "note") := list("no effect", sprintf(
     "no effect of %s was shown, neither by the library nor by the times",
     fifelse(nzchar(of_a), of_a, of_b)[open]

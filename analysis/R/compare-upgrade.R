@@ -14,7 +14,8 @@
 #'   launches before and after); `ratio` (time after / time before) and `bytes` of the size with
 #'   the largest upper limit; `low` and `worst` (its limits, one-sided); `status` (`slower`: at
 #'   some size the interval lies above `delta`; `not slower`: every upper limit is at most `delta`;
-#'   else `not settled`); `more`, `more_sessions` (launches or sessions to add both before and
+#'   else `not settled`); `over_all` (whether it is slower in a statement over all questions, too);
+#'   `more`, `more_sessions` (launches or sessions to add both before and
 #'   after that would likely settle it; both `NA`: the sessions differ).
 #' @references Berger 1982, Technometrics 24 (intersection-union tests).
 #' @examples
@@ -30,7 +31,8 @@
 #' judge_upgrade(compare_folders(folders[[1]], folders[[2]]))
 #' @export
 judge_upgrade <- function(found, delta = 0.03) {
-  rows <- copy(found[verdict != "not tested" & is.finite(error)])
+  rows <- copy(found)[, over_all := over_questions(found)]
+  rows <- rows[verdict != "not tested" & is.finite(error)]
   if (!nrow(rows)) {
     return(data.table())
   }
@@ -45,6 +47,7 @@ judge_upgrade <- function(found, delta = 0.03) {
   out <- rows[order(-worst), list(
     n = min(n), bytes = bytes[[1L]], ratio = ratio[[1L]], low = low[[1L]], worst = worst[[1L]],
     status = if (any(slower)) "slower" else if (any(open)) "not settled" else "not slower",
+    over_all = any(slower & over_all),
     # If the sessions differ, more launches of the same sessions settle nothing.
     more = if (anyNA(more_launches[open])) NA_real_ else max(0, more_launches[open]),
     more_sessions = if (anyNA(more_sessions[open])) NA_real_ else max(0, more_sessions[open])

@@ -67,6 +67,8 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
 
 # Verdicts with a direction, which describe the first configuration of a pair.
 DIRECTIONS <- c("faster", "slower")
+# Verdicts that show a difference; for "differ", the sessions do not agree on its size.
+SHOW_DIFFERENCE <- c(DIRECTIONS, "differ")
 # Verdicts that need no further measurements.
 SETTLED <- c(DIRECTIONS, "within")
 

@@ -67,7 +67,7 @@ caption_of <- function(shown, n, simulated) {
 # With too few launches there are no intervals, so that the caption must not mention any.
 without_intervals <- function(text) {
   text <- sub(",? with its 95 % interval( over launches)?", "", text)
-  text <- gsub("(Bars|Thick lines): (its )?95 % interval[^.]*[.] ?", "", text)
+  text <- gsub("(Bars|Thick lines): (its )?(95 % )?interval[^.]*[.] ?", "", text)
   paste(trimws(text), sprintf("No intervals: fewer than %d launches.", MIN_LAUNCHES))
 }
 
@@ -289,7 +289,7 @@ plot_difference <- function(comparison, delta = 0.03) {
   table[, shown := result_of(table)]
   labels <- caption_of(
     sprintf(paste(
-      "Points: ratio of times over blocks, of the first library over the second. Bars: 95 %%",
+      "Points: ratio of times over blocks, of the first library over the second. Bars:",
       "interval within the question, on which verdicts rest. Grey band: \u00b1%s %%, within",
       "which a difference is not relevant."
     ), format(100 * delta)),

@@ -20,12 +20,12 @@ exhibit_best_algorithm <- function(exhibit) {
   cells <- regret_of_default(exhibit, row, argument(exhibit, "panel", "mpi"))
   if (!nrow(cells)) await("launches of several algorithms beside the library's choice")
   if (uniqueN(cells$row) < 2L) await("another ", gsub("_", " ", word_of_column(row)))
+  columns <- if (uniqueN(cells$panel) > 4L) 2L else 1L
+  cells[, label := fitting(gsub("_", "\n", best, fixed = TRUE), columns * nlevels(size))]
   plot <- ggplot2::ggplot(cells, ggplot2::aes(size, row, fill = 100 * regret)) +
     ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
-    ggplot2::geom_text(
-      ggplot2::aes(label = gsub("_", "\n", best, fixed = TRUE)), size = 2, lineheight = 0.8
-    ) +
-    ggplot2::facet_wrap("panel", ncol = 2L) +
+    ggplot2::geom_text(ggplot2::aes(label = label), size = 8 / ggplot2::.pt, lineheight = 0.8) +
+    ggplot2::facet_wrap("panel", ncol = columns) +
     ggplot2::scale_fill_gradient("regret of the library's choice, %",
       low = "grey95", high = "steelblue3", labels = format_axis
     ) +
@@ -37,7 +37,7 @@ exhibit_best_algorithm <- function(exhibit) {
         "measure the regret, which may then be below 0."
       ), cells$n)
     ) + theme_cotejo()
-  with_finding(with_data(plot, cells[, !"size"]), sprintf(
+  with_finding(with_data(plot, cells[, !c("size", "label")]), sprintf(
     "The library's choice is up to %s %% slower than the fastest algorithm",
     format_digits(100 * max(cells$regret), 2L)
   ))

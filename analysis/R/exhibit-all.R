@@ -245,13 +245,22 @@ lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
     contrast_of(exhibit), if (ground == GROUNDS[[1L]]) intersect(c("mpi", "transport"), apart)
   )
   unlist(lapply(lone_columns(exhibit, ground, columns), function(column) {
+    if (column == "bytes") return("another message size")
     paste0("another ", if (column %in% names(COUNTED)) "number of ", word_of_column(column))
   }))
 }
 
+# Verbs that draw over message sizes.
+OVER_SIZES <- c(
+  "by_size", "gain", "relative", "error", "hidden_share", "overheads", "opportunity"
+)
+
 # The columns that make the contrast of an exhibit: compared column, series and axis.
 contrast_of <- function(exhibit) {
-  c(argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL))
+  c(
+    argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL),
+    if (exhibit$spec$verb %in% OVER_SIZES) "bytes"
+  )
 }
 
 #' The columns in which all launches of an exhibit have the same value, although the exhibit
@@ -262,7 +271,7 @@ lone_columns <- function(exhibit, ground, columns) {
     return(character())
   }
   columns <- setdiff(
-    columns, c("bytes", names(exhibit$spec$filter[[1L]]), if (ground == "simulated") "mpi")
+    columns, c(names(exhibit$spec$filter[[1L]]), if (ground == "simulated") "mpi")
   )
   Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
 }

@@ -64,11 +64,11 @@ exhibit_relative <- function(exhibit) {
 WHAT_RELATIVE_SHOWS <- c(
   performance = paste(
     "Points: time with %s %s over time with the other, in %%, over blocks; this is the relative",
-    "bandwidth, the inverse of the relative latency. Bars: 95 %% interval within the question.",
+    "bandwidth, the inverse of the relative latency. Bars: interval within the question.",
     "Under 100 %% the other is slower."
   ),
   time = paste(
-    "Points: time over time with %s %s, in %%, over blocks. Bars: 95 %% interval within",
+    "Points: time over time with %s %s, in %%, over blocks. Bars: interval within",
     "the question. Above 100 %% the other is slower."
   )
 )
@@ -198,7 +198,7 @@ draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
 }
 
 WHAT_RATIOS_SHOW <- paste(
-  "Points: ratio of times over blocks. Bars: 95 % interval within the question, on which",
+  "Points: ratio of times over blocks. Bars: interval within the question, on which",
   "verdicts rest. Under 1 the first of the pair is faster."
 )
 
@@ -215,7 +215,7 @@ exhibit_error <- function(exhibit) {
   )]
   plot <- plot_ratios(
     table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
-      "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval within",
+      "Points: ratio of times over blocks, 1 where the error is none. Bars: interval within",
       "the question."
     )
   )

@@ -81,7 +81,7 @@ exhibit_error_table <- function(exhibit) {
     wide[, setdiff(names(wide), rows), with = FALSE]
   )
   with_table(shown, table[, !c("text", "level")], caption_of_exhibit(
-    exhibit, "Ratio of times over blocks with its 95 % interval.", table$n
+    exhibit, "Ratio of times over blocks with its interval within the question.", table$n
   ))
 }
 

@@ -78,7 +78,7 @@ say_abi <- function(found, delta) {
       paste(
         "%s %s: of %d sizes and operations the one binary is within %s of the native build at",
         "%d, slower at %d, faster at %d, not settled or not tested at %d; ratios %s, the widest",
-        "95 %% interval that was reached %s."
+        "interval that was reached %s."
       ),
       title_of(rows$b[[1L]]), over(rows$transport[[1L]]), nrow(rows),
       say_percent(most_within(delta)), sum(rows$verdict %in% "within"),

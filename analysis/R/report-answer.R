@@ -40,8 +40,11 @@ answer <- function(comparison, study = NULL) {
   open <- by_stratum(open)
   tails <- lapply(by_stratum(tails_of(rows, study$by_time$p99)), `[[`, "text")
   # Benchmarks of other tools after cotejo's own, and last the questions that were not tested.
-  imb <- startsWith(as.character(value_or(first, "operation")), "imb-")
-  shown <- order(facts$tested == 0L, imb)
+  operation <- as.character(value_or(first, "operation"))
+  shown <- order(
+    facts$tested == 0L, startsWith(operation, "imb-"),
+    match(base_of(operation), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L)
+  )
   lapply(shown, function(i) {
     here <- lapply(place, `[[`, i)
     card <- list(
@@ -271,10 +274,12 @@ tails_of <- function(rows, by_p99) {
 # Orders shown on a card, those with the most sizes; the JSON file contains all orders.
 MOST_ORDERS <- 5L
 
+sizes_of_orders <- function(card) lengths(lapply(card$orders, \(one) one$sizes[[1L]]))
+
 #' A card in words.
 #' @noRd
 lines_of_card <- function(card) {
-  sizes <- lengths(lapply(card$orders, \(one) one$sizes[[1L]]))
+  sizes <- sizes_of_orders(card)
   shown <- sort(utils::head(order(-sizes), MOST_ORDERS))
   hidden <- sum(sizes[-shown])
   c(
@@ -530,6 +535,19 @@ html_card <- function(card, heading = htmltools::tags$h3) {
     class = "found",
     heading(card$title), bullets(card$lines)
   )
+}
+
+#' The first cards, for the first screen: each a line with the order that holds at most sizes,
+#' which unfolds to the card.
+#' @noRd
+first_cards <- function(cards) {
+  htmltools::div(class = "cards", lapply(utils::head(cards, MOST_ANSWERS), function(card) {
+    text <- card$orders[[which.max(sizes_of_orders(card))]]$text
+    fold(
+      list(htmltools::tags$strong(paste0(card$title, ":")), paste0(text, ". ", say_basis(card))),
+      bullets(card$lines)
+    )
+  }))
 }
 
 #' Cards as HTML: the first cards, and the others folded.

@@ -201,8 +201,13 @@ say_upgrade <- function(judged, both, delta, folders, again) {
   list(
     decision = c(
       sprintf(
-        "%s: %s slower by more than %s, %d not settled, %d not slower.",
+        "%s: %s slower by more than %s%s, %d not settled, %d not slower.",
         count_of(nrow(judged), "question", "questions"), count("slower"), margin,
+        if (any(slower) && nrow(judged) > 1L) {
+          sprintf(" (%d if the correction covers all questions)", sum(judged$over_all))
+        } else {
+          ""
+        },
         count("not settled"), count("not slower")
       ),
       sprintf(

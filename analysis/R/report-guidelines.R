@@ -131,7 +131,7 @@ table_guidelines <- function(found) {
     Placement = shown$placement, Ranks = shown$ranks, Operation = title_of(shown$operation),
     Replacement = title_of(shown$replacement), Size = format_bytes(shown$bytes),
     operation_us = format_us(shown$median_a_s), replacement_us = format_us(shown$median_b_s),
-    `Ratio [95 %]` = format_interval(shown$ratio, shown$low, shown$high, 3L), n = shown$n_a,
+    `Ratio [interval]` = format_interval(shown$ratio, shown$low, shown$high, 3L), n = shown$n_a,
     Judgement = fcase(
       shown$judgement == "violated",
       sprintf("violated by at least %s", say_percent(shown$at_least)),

@@ -167,11 +167,12 @@ three_sentences <- function(comparison, winners, used) {
   tested <- comparison[verdict != "not tested"]
   sure <- sprintf(
     paste(
-      "%d comparisons of two MPIs at one size were tested: %d show a difference, %d show that",
+      "%d comparisons of two MPIs at one size were tested: %d show a difference%s, %d show that",
       "the two are within %s, %d are not settled%s. They rest on %s launches of each MPI in %s",
       "on %s."
     ),
-    nrow(tested), sum(verdicts[c(DIRECTIONS, "differ")]), verdicts[["within"]],
+    nrow(tested), sum(verdicts[SHOW_DIFFERENCE]), say_over_questions(tested),
+    verdicts[["within"]],
     say_percent(max(c(WITHIN_MOST, tested$at_most[tested$verdict == "within"]))),
     verdicts[["not settled"]],
     if (verdicts[["not tested"]]) {
@@ -187,6 +188,18 @@ three_sentences <- function(comparison, winners, used) {
     count_of(uniqueN(used$site), "site", "sites")
   )
   c(overall, leading, sure)
+}
+
+# The number of proved directions that hold in a statement over all questions; nothing for one.
+say_over_questions <- function(tested) {
+  questions <- uniqueN(tested[, intersect(QUESTION, names(tested)), with = FALSE])
+  if (questions < 2L) {
+    return("")
+  }
+  sprintf(
+    " (%d if the correction covers all %d questions)",
+    sum(over_questions(tested) & tested$verdict %in% SHOW_DIFFERENCE), questions
+  )
 }
 
 # The library that is most often not among the candidates, and how often.

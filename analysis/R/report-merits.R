@@ -88,7 +88,7 @@ table_merit_ratios <- function(comparison) {
     Figure = comparison$operation, Transport = title_of(comparison$transport),
     Placement = comparison$placement, First = title_of(comparison$a),
     Second = title_of(comparison$b), n = pmin(comparison$n_a, comparison$n_b),
-    `Ratio [95 %]` = format_interval(found$ratio, found$low, found$high, 4L),
+    `Ratio [interval]` = format_interval(found$ratio, found$low, found$high, 4L),
     p = format_p(comparison$q),
     `First is` = fifelse(
       comparison$verdict == "not tested", comparison$note,

@@ -157,8 +157,18 @@ paper_abstract <- function(study, coverage, claims, counts) {
       fact(nrow(best), "exhibits", "exhibits of the five studies", COVERAGE_COMMAND)
     ),
     sprintf(
-      "%s of %s comparisons of libraries show a difference, %s show none beyond %s.",
-      fact_of_verdicts(counts, c(DIRECTIONS, "differ")), fact_of_verdicts(counts, names(counts)),
+      paste(
+        "%s of %s comparisons of libraries show a difference (%s if the correction covers all",
+        "questions), %s show none beyond %s."
+      ),
+      fact_of_verdicts(counts, SHOW_DIFFERENCE), fact_of_verdicts(counts, names(counts)),
+      fact(
+        sum(over_questions(study$comparison) & study$comparison$verdict %in% SHOW_DIFFERENCE),
+        "comparisons", paste(
+          "rows that show a difference, with q at most 5 % times the share of questions whose",
+          "least q survives Benjamini and Hochberg's procedure over the questions"
+        ), "make report DATA=reference"
+      ),
       fact_of_verdicts(counts, "within"), say_percent(most_within(study$delta))
     ),
     sprintf(

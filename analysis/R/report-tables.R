@@ -158,7 +158,7 @@ cells_of_comparison <- function(comparison) {
     )
   )
   titles <- c(
-    "First", "Second", "Size", "n", "First (\u00b5s)", "Second (\u00b5s)", "Ratio [95 %]",
+    "First", "Second", "Size", "n", "First (\u00b5s)", "Second (\u00b5s)", "Ratio [interval]",
     "First algorithm", "Second algorithm", "Cliff's \u03b4", "q", "Welch p",
     "Welch 99 % of difference (\u00b5s)", "First is"
   )

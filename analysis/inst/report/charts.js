@@ -108,7 +108,7 @@
     var what = choice(form, "Show", []);
     var scale = choice(form, "Axis", ["logarithmic", "linear"]);
     var holder = make(box, "div", { class: "holder", tabindex: 0, role: "group" });
-    make(box, "p", { class: "hint" }, "Bands: 95 % interval. Point at a size, or focus the chart " +
+    make(box, "p", { class: "hint" }, "Bands: interval (of times: 95 %). Point at a size, or focus the chart " +
       "and press the left and right arrow keys, to read values, intervals and launches (n). " +
       "Choose a library in the legend to hide it.");
     var plot = null, at = null;

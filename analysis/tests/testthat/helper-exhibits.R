@@ -38,6 +38,15 @@ words_of <- function(svg) {
   gsub(" +", " ", gsub("<[^>]*>", " ", text))
 }
 
+# The texts of an SVG: `label` and `size` (points).
+texts_of <- function(svg) {
+  found <- regmatches(svg, gregexpr("<text [^>]*>[^<]*</text>", svg))[[1L]]
+  data.table(
+    label = gsub("<[^>]*>", "", found),
+    size = as.numeric(sub(".*font-size: ([0-9.]+)px.*", "\\1", found))
+  )
+}
+
 # Write simulated launches of the test `planted`: `design` is a data.table of `time` (s) by
 # operation, size and the arguments of make_description().
 plant <- function(folder, design, blocks = 6L, options = function(row) list(),

@@ -3,15 +3,6 @@
 
 drawn_svg <- function(plot) svg_text(lay_out(plot))
 
-# The texts of an SVG: `label` and `size` (points).
-texts_of <- function(svg) {
-  found <- regmatches(svg, gregexpr("<text [^>]*>[^<]*</text>", svg))[[1L]]
-  data.table(
-    label = gsub("<[^>]*>", "", found),
-    size = as.numeric(sub(".*font-size: ([0-9.]+)px.*", "\\1", found))
-  )
-}
-
 many <- function(n) {
   data <- data.frame(x = seq_len(n), y = sqrt(seq_len(n)))
   ggplot2::ggplot(data, ggplot2::aes(x, y)) +

@@ -27,6 +27,9 @@ test_that("the fastest algorithm and the regret of the default are those planted
   expect_identical(drawn$data$best, c("ring", "default"))
   expect_equal(drawn$data$regret, c(1, 0))
   expect_identical(drawn$data$algorithms, c(3L, 3L))
+  texts <- texts_of(paste(readLines(file.path(drawn$out, "stival", "fig-1.svg")), collapse = ""))
+  expect_gte(min(texts$size), 8)
+  expect_true(all(c("ring", "default") %in% texts$label))
 })
 
 test_that("launches that chose do not judge", {

@@ -9,7 +9,7 @@ test_that("the opportunity of overlap is drawn by size with its interval", {
     write_overlap(folder, launch, c(0:3, 3L), pmax(10e-6, 4e-6 + twice), twice)
   }
   drawn <- drawn_from(folder, one_row("opportunity"))
-  expect_identical(drawn$coverage$state, "drawn")
+  expect_identical(drawn$coverage$lacks, "another message size")
   expect_equal(drawn$data$share, 0.6)
   expect_equal(c(drawn$data$share_low, drawn$data$share_high), c(0.6, 0.6))
   expect_true(drawn$data$knee_seen)
@@ -206,7 +206,7 @@ test_that("protocols are told apart by the least and the largest limit of each M
   ))
   expect_identical(nrow(drawn$data), 20L)
   without <- drawn_from(
-    plant(fresh_folder(), design_of(bytes = 1)[, time := 1]),
+    plant(fresh_folder(), design_of(bytes = c(1, 8))[, time := 1]),
     one_row("by_size", arguments = "series=protocol")
   )
   expect_identical(without$coverage$lacks, "another protocol")

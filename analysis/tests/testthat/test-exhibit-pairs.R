@@ -25,4 +25,10 @@ test_that("each pair has the median of its launches, and a slow rank shows", {
   slow <- drawn$data[as.integer(second) == 3L]
   expect_equal(slow$median_s, rep(4e-6, 6L))
   expect_equal(drawn$data[!slow, on = c("first", "second")]$median_s, rep(1e-6, 6L))
+  texts <- texts_of(paste(readLines(file.path(drawn$out, "stival", "fig-1.svg")), collapse = ""))
+  expect_gte(min(texts$size), 8)
+  expect_gte(sum(texts$label == "4"), 12L)
+  # Labels that would be wider than their cells are left out.
+  expect_identical(fitting(c("1.5", "12345"), 18L), c("1.5", "12345"))
+  expect_identical(fitting(c("1.5", "12345"), 19L), c("", ""))
 })

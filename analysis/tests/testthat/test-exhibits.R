@@ -192,7 +192,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
 })
 
 test_that("a lone MPI or transport in the panels of real machines is missed, and nowhere else", {
-  design <- design_of(bytes = c(1, 1024), mpi = c("openmpi", "mpich"))[, time := 1e-6]
+  design <- design_of(bytes = c(8, 1024), mpi = c("openmpi", "mpich"))[, time := 1e-6]
   state <- function(design, ..., verb = "by_size") {
     drawn_from(plant(fresh_folder(), design), one_row(verb, ...))$coverage
   }
@@ -211,6 +211,12 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
     "another transport"
   )
   both <- rbind(design, copy(design)[, transport := "tcp"])
+  # One size is no curve over sizes. By another column, one size is as good as several.
+  one <- both[bytes == 8]
+  lone <- state(one, arguments = panels, filter = "operation=*")
+  expect_identical(lone[, c(state, lacks, class)], c("partly", "another message size", "stand-in"))
+  lone <- state(one, verb = "values", arguments = "x=mpi; panel=transport")
+  expect_identical(lone$state, "drawn")
   expect_identical(state(both, arguments = panels, filter = "operation=*")$state, "drawn")
   for (label in c("simulated by SimGrid: Deep Thought, 4 nodes", "emulated: 2 hosts")) {
     unreal <- copy(design)[, simulated := label]

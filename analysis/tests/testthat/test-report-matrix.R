@@ -255,7 +255,9 @@ test_that("a library that leads for several sizes is named once", {
     sizes = factor(names(CLASS_TITLES), names(CLASS_TITLES)),
     winner = c("openmpi", "openmpi", "mpich"), cells = 3L, of = 5L
   )
-  compared <- data.table(verdict = "not settled", at_most = NA_real_, n_a = 6L, n_b = 6L)
+  compared <- data.table(
+    site = "s", verdict = "not settled", at_most = NA_real_, n_a = 6L, n_b = 6L, q = 1
+  )
   expect_match(
     three_sentences(compared, winners, data.table(site = "s", session = "t"))[[2L]], paste(
       "Open MPI wins most often for small (3 of 3) and medium (3 of 3) messages and",

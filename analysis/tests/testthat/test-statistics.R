@@ -323,3 +323,23 @@ test_that("medians of columns are medians of what is known", {
   x[cbind(c(1, 5, 5), c(1, 2, 3))] <- NA
   expect_identical(column_medians(x), apply(x, 2L, stats::median, na.rm = TRUE))
 })
+
+test_that("a statement over all questions selects questions, and leaves their own answers", {
+  own <- data.table(
+    site = "s", operation = c("a", "a", "b", "b", "c"), q = c(0.001, 0.04, 0.03, 0.04, 0.9)
+  )
+  # Two of three questions are selected: the level is 5 % times 2 / 3.
+  expect_identical(over_questions(own), c(TRUE, FALSE, TRUE, FALSE, FALSE))
+  more <- rbind(own, data.table(site = "s", operation = letters[5:22], q = c(NA, rep(0.9, 17L))))
+  expect_identical(which(over_questions(more)), 1L)
+  expect_identical(more$q[1:5], own$q)
+  # Without differences, a study of 20 questions has a false statement in 5 % of the cases.
+  set.seed(1L)
+  study <- data.table(operation = rep(1:20, each = 6L))
+  false <- rowSums(replicate(400L, {
+    study[, q := stats::p.adjust(stats::runif(.N), "BH"), by = "operation"]
+    c(any(study$q <= 0.05), any(over_questions(study)))
+  })) / 400
+  expect_gt(false[[1L]], 0.5)
+  expect_lt(false[[2L]], 0.08)
+})

@@ -58,7 +58,7 @@ def main():
                         help="how often a launch lost to an accident may be measured again in a "
                              f"session that begins (default: {plans.TRIES})")
     parser.add_argument("--until", type=until.share, metavar="WIDTH",
-                        help="go on until each effect's 95 %% interval is within this (3%%)")
+                        help="go on until each effect's interval is within this (3%%)")
     parser.add_argument("--budget", type=until.seconds, metavar="TIME",
                         help="begin no block that would end later (20m); without --until it is "
                              "spent, after the first part, on questions that are not settled "
