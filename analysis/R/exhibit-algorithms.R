@@ -26,9 +26,6 @@ exhibit_best_algorithm <- function(exhibit) {
     ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
     ggplot2::geom_text(ggplot2::aes(label = label), size = 8 / ggplot2::.pt, lineheight = 0.8) +
     ggplot2::facet_wrap("panel", ncol = columns) +
-    ggplot2::scale_fill_gradient("regret of the library's choice, %",
-      low = "grey95", high = "steelblue3", labels = format_axis
-    ) +
     ggplot2::labs(
       x = "message size", y = gsub("_", " ", word_of_column(row)),
       caption = caption_of_exhibit(exhibit, paste(
@@ -36,7 +33,7 @@ exhibit_best_algorithm <- function(exhibit) {
         "With four launches or more, every second launch chooses the algorithm and the others",
         "measure the regret, which may then be below 0."
       ), cells$n)
-    ) + theme_cotejo()
+    ) + theme_cotejo() + fill_by_value("regret of the library's choice, %")
   with_finding(with_data(plot, cells[, !c("size", "label")]), sprintf(
     "The library's choice is up to %s %% slower than the fastest algorithm",
     format_digits(100 * max(cells$regret), 2L)

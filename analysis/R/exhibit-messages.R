@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Heat maps of the messages that the ranks of a collective operation send.
 
+# Largest number of ranks that is shown: three panels of so many labelled cells fit beside each
+# other.
+MOST_LABELLED_RANKS <- 12L
+
 #' Heat map: the bytes that each rank sends to each other rank in one call.
 #'
 #' The counts are those of the untimed repetition of a launch (docs/algorithms.md). Launches
@@ -20,12 +24,11 @@ exhibit_message_matrix <- function(exhibit) {
   if (!nrow(cells)) await("launches whose messages were counted")
   ranks <- seq(0L, max(cells$from, cells$to))
   cells[, `:=`(from = factor(from, rev(ranks)), to = factor(to, ranks))]
+  cells[, label := fitting(as.character(messages), 3L * length(ranks))]
   plot <- ggplot2::ggplot(cells, ggplot2::aes(to, from, fill = sent)) +
     ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
+    ggplot2::geom_text(ggplot2::aes(label = label), size = 8 / ggplot2::.pt) +
     ggplot2::facet_wrap("panel", ncol = 3L, labeller = ggplot2::label_wrap_gen(32)) +
-    ggplot2::scale_fill_gradient("sent in one call, B",
-      low = "grey85", high = "steelblue3", trans = "log10", labels = format_axis
-    ) +
     ggplot2::scale_x_discrete(drop = FALSE) +
     ggplot2::scale_y_discrete(drop = FALSE) +
     ggplot2::coord_equal() +
@@ -37,12 +40,9 @@ exhibit_message_matrix <- function(exhibit) {
           "Labels: number of messages."
         ), cells$n
       )
-    ) + theme_cotejo() + ggplot2::theme(legend.title = ggplot2::element_text())
-  if (length(ranks) <= MOST_LABELLED_RANKS) {
-    plot <- plot + ggplot2::geom_text(ggplot2::aes(label = messages), size = 2.9)
-  }
+    ) + theme_cotejo() + fill_by_value("sent in one call, B", trans = "log10")
   ran <- unique(cells[, c("panel", "algorithm")])
-  with_finding(with_data(plot, cells), sprintf(
+  with_finding(with_data(plot, cells[, !"label"]), sprintf(
     "%s ran in %s of a collective operation",
     count_of(uniqueN(ran$algorithm), "algorithm", "different algorithms"),
     count_of(nrow(ran), "call", "calls")

@@ -23,16 +23,13 @@ exhibit_pair_map <- function(exhibit) {
     ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
     ggplot2::geom_text(ggplot2::aes(label = label), size = 8 / ggplot2::.pt) +
     ggplot2::facet_wrap("panel", ncol = columns) +
-    ggplot2::scale_fill_gradient(unit$axis,
-      low = "grey95", high = "steelblue4", labels = format_axis
-    ) +
     ggplot2::coord_equal() +
     ggplot2::labs(
       x = "rank", y = "rank",
       caption = caption_of_exhibit(
         exhibit, "Each cell: median of the launch medians of a pair of ranks.", medians$n
       )
-    ) + theme_cotejo()
+    ) + theme_cotejo() + fill_by_value(unit$axis)
   factor <- cells[, list(factor = max(y) / min(y)), by = "panel"]$factor
   with_finding(with_data(plot, tidy_data(medians)), sprintf(
     "Pairs of ranks differ by up to %s times", format_digits(max(factor), 2L)
