@@ -2,16 +2,15 @@
 """Every site of the repository loads, and its tests can be listed for it."""
 
 import os
-import subprocess
 
 import pytest
 
 from reframe_tests.harness.backends import placements
 from reframe_tests.harness.model import ROOTS, families
+from tests.fake_mpi import REFRAME, forked
 
 SITES = sorted(p.parent.name for root in ROOTS
                for p in (root / "site_configs").glob("*/reframe.py"))
-REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
 
 def lines_of_data(folder):
@@ -22,20 +21,20 @@ def lines_of_data(folder):
 
 
 def reframe(site, *arguments):
+    """Status and output of ReFrame on a site."""
     environment = {**os.environ, "COTEJO_SITE": site,
                    "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
-    return subprocess.run([str(REFRAME), f"--system={site}", *arguments], env=environment,
-                          text=True, capture_output=True, timeout=300)
+    return forked(["reframe", f"--system={site}", *arguments], environment, limit_s=300)
 
 
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
 @pytest.mark.parametrize("site", SITES)
 def test_site_loads_and_lists_the_smoke_tests(site):
     job = families.REPO / f"reframe_tests/{'simulated' if site == 'simulated' else 'p2p'}.py"
-    done = reframe(site, "--list", "-c", str(job), "--tag", "smoke")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "pingpong_smoke" in done.stdout
-    assert "WARNING" not in done.stdout
+    status, said = reframe(site, "--list", "-c", str(job), "--tag", "smoke")
+    assert status == 0, said
+    assert "pingpong_smoke" in said
+    assert "WARNING" not in said
 
 
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
@@ -43,10 +42,10 @@ def test_site_loads_and_lists_the_smoke_tests(site):
     # Others need software that few machines have.
     site for site in SITES if (families.REPO / "site_configs" / site).exists()])
 def test_a_bare_list_has_what_a_site_can_measure(site):
-    done = reframe(site, "--list")
-    assert done.returncode == 0 and "WARNING" not in done.stdout, done.stdout + done.stderr
+    status, said = reframe(site, "--list")
+    assert status == 0 and "WARNING" not in said, said
     # If a scheduler gives the allocation, one job runs all launches.
-    assert "\n- report " in done.stdout or "\n- one_allocation " in done.stdout, done.stdout
+    assert "\n- report " in said or "\n- one_allocation " in said, said
 
 
 def test_a_new_site_by_hand_is_short():
@@ -60,7 +59,7 @@ def test_placements_are_sound(site):
 
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
 def test_an_unknown_site_is_one_line():
-    done = reframe("atlantis", "--list")
-    assert done.returncode != 0
-    assert done.stderr.strip().count("\n") == 0
-    assert "the sites are" in done.stderr
+    status, said = reframe("atlantis", "--list")
+    assert status != 0
+    assert said.strip().count("\n") == 0
+    assert "the sites are" in said
