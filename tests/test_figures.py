@@ -15,12 +15,12 @@ from tests import figures
 REPO = families.REPO
 STACK = families.stack_prefix()
 PUBLISHED = REPO / "data/published"
-#: Small sessions of the reference with many panels, sizes, ranks, methods and printed numbers.
+#: Small sessions of the reference with many panels, sizes, ranks, methods, printed numbers, maps.
 SESSIONS = [
     "local/20261124T170557Z", "local/20261125T135251Z", "simulated/20261122T030124Z",
-    "simulated/20261122T222340Z", "simulated/20261123T042414Z", "uml-llc/20261122T155905Z",
-    "uml-llc/20261122T163019Z", "virtual-ethernet/20261124T172921Z",
-    "virtual-ethernet/20261125T015347Z"]
+    "simulated/20261122T222340Z", "simulated/20261123T042414Z", "simulated/20261127T011223Z",
+    "simulated/20261127T011417Z", "uml-llc/20261122T155905Z", "uml-llc/20261122T163019Z",
+    "virtual-ethernet/20261124T172921Z", "virtual-ethernet/20261125T015347Z"]
 
 
 @pytest.fixture(scope="module")

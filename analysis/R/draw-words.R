@@ -129,6 +129,7 @@ values_in_words <- function(values, dropped = IN_OPERATION) {
       name == "ranks", say_value("ranks", value),
       name == "start" & value %in% names(START_WORDS), unname(START_WORDS[value]),
       name == "eager_limit" & grepl("^[0-9]+$", value), paste("eager up to", value, "B"),
+      startsWith(name, "algorithm_"), chartr("_", " ", paste(name, value)),
       rep(TRUE, length(name)), paste(chartr("_", " ", name), value)
     )
     toString(said[!name %in% dropped])
