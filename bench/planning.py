@@ -27,9 +27,9 @@ far: {policy: spread}
 one-per-host: {policy: one-per-node}
 """
 #: Selections of tests. `-E` has to make all tests first, at about 3 ms each (ReFrame 4.10).
-SELECTED = ([], ["-t", "quick"], ["-n", "pingpong_quick"], ["-n", "pingpong_quick", "-p", "mpich"],
-            ["-n", "pingpong_quick", "-P", "placement=near,far"],
-            ["-n", "pingpong_quick", "-E", "transport == 'shm'"])
+ONE = ["-n", "^pingpong%scale=quick"]
+SELECTED = ([], ["-t", "quick"], ONE, [*ONE, "-p", "mpich"], [*ONE, "-P", "placement=near,far"],
+            [*ONE, "-E", "transport == 'shm'"], ["-n", "^pingpong%", "-P", "scale=quick"])
 
 
 def took(*words, **variables):
@@ -64,7 +64,7 @@ def alone(launches, folder):
     stack = families.stack_prefix()
     done = subprocess.run(
         [str(stack / "tools/bin/python"), "-c", ALONE, "-r", "-c",
-         str(families.REPO / "reframe_tests/p2p.py"), "-n", "pingpong_quick.*shm"],
+         str(families.REPO / "reframe_tests/p2p.py"), "-n", "^pingpong%scale=quick.*shm"],
         text=True, capture_output=True, timeout=600, cwd=folder, env={
             **os.environ, "COTEJO_LAUNCHES": str(launches), "COTEJO_RESULTS": f"{folder}/results",
             "COTEJO_SESSION": f"of-{launches}", "PYTHONPATH": str(families.REPO),

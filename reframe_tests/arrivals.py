@@ -4,15 +4,25 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount
 
 
-class Arrivals(OptionParameters, EveryRankCount, Experiment):
+@rfm.simple_test
+class arrivals(OptionParameters, EveryRankCount, Experiment):
     """Ranks begin at offsets from the common start."""
 
+    by_scale = {
+        "smoke": {"options": {"operation": "bcast,allreduce", "sizes": "8", "budget": 0.02},
+                  "arrival": ["together", "one-late"]},
+        "quick": {"options": {"operation": "bcast,reduce,allreduce,alltoall", "sizes": "8,64Ki",
+                              "budget": 0.05},
+                  "tags": exhibits.tags("cotejo-arrival-winner")},
+        "full": {"options": {"operation": "blocking", "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05},
+                 "limit_s": 240, "tags": exhibits.tags("cotejo-arrival-winner")}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "collective"
     messages_counted = True
 
@@ -21,22 +31,3 @@ class Arrivals(OptionParameters, EveryRankCount, Experiment):
     #: :values: together, ramp, one-late, random, or a file that libcotejo_arrivals.so wrote
     arrival = parameter(["together", "ramp", "one-late", "random"], type=str)
     varied = ["ranks", "arrival"]
-
-
-@rfm.simple_test
-class arrivals_smoke(Smoke, Arrivals):
-    arrival = parameter(["together", "one-late"], type=str)
-    options = {"operation": "bcast,allreduce", "sizes": "8", "budget": 0.02}
-
-
-@rfm.simple_test
-class arrivals_quick(Quick, Arrivals):
-    options = {"operation": "bcast,reduce,allreduce,alltoall", "sizes": "8,64Ki", "budget": 0.05}
-    tags = exhibits.tags("cotejo-arrival-winner")
-
-
-@rfm.simple_test
-class arrivals_full(Full, Arrivals):
-    options = {"operation": "blocking", "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05}
-    limit_s = 240
-    tags = exhibits.tags("cotejo-arrival-winner")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Adapter to ReFrame: every experiment is one launch, requested, placed, started and recorded.
 
-An experiment derives from `Experiment` and one of the scales. It defines what is measured
-(`experiment`, `options`). `harness` defines how it is launched (docs/launching.md).
+An experiment derives from `Experiment`. It defines what is measured (`experiment`, `options`), at
+each scale (`by_scale`). `harness` defines how it is launched (docs/launching.md).
 """
 
 import os
@@ -21,10 +21,10 @@ from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
 from .mixins.experiment_spec import ExperimentSpec
 from .mixins.reference_check import ReferenceCheck
-from .mixins.scale import Bench, Full, Quick, Smoke
+from .mixins.scale import Full, Quick, Smoke
 from .mixins.session_filter import SessionFilter
 
-__all__ = ["FAMILIES", "TRANSPORTS", "Bench", "Experiment", "Full", "Quick", "Smoke"]
+__all__ = ["FAMILIES", "TRANSPORTS", "Experiment", "Full", "Quick", "Smoke"]
 
 FAMILIES = families.of_site(sites.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()

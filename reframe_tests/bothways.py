@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .mixins.figures import Latency, median_s
 from .mixins.option_parameters import OptionParameters
@@ -27,13 +27,11 @@ class BothWays(PairsOfRanks, Experiment):
 
 
 @rfm.simple_test
-class both_ways_smoke(Smoke, BothWays):
-    options = {**BOTH, "sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
-
-
-@rfm.simple_test
-class both_ways_quick(Quick, BothWays):
-    options = {**BOTH, "sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}
+class both_ways(BothWays):
+    by_scale = {
+        "smoke": {"options": {**BOTH, "sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
+        "quick": {"options": {**BOTH, "sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
@@ -75,28 +73,30 @@ class Requests(OptionParameters, Latency, Experiment):
 
 
 @rfm.simple_test
-class requests_smoke(Smoke, Requests):
-    options = {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
-
-
-@rfm.simple_test
-class requests_quick(Quick, Requests):
-    options = {"sizes": "1:1Mi:x16", "queue": "1,64", "budget": 0.03}
-
-
-@rfm.simple_test
-class requests_full(Full, Requests):
+class requests(Requests):
     placement = parameter(placements.names(), type=str)
-    options = {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
-    limit_s = 300
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01},
+                  "placement": ["near"]},
+        "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "1,64", "budget": 0.03},
+                  "placement": ["near"]},
+        "full": {"options": {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01,
+                             "budget": 0.1},
+                 "limit_s": 300}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
-class Stencil(Latency, Experiment):
+@rfm.simple_test
+class stencil_ranks(Full, EveryRankCount, Latency, Experiment):
     """Faces of a grid of ranks, exchanged with all neighbours."""
 
+    names = {"full": "stencil_full"}
     experiment = "stencil"
     operation = "stencil-messages"
-    limit_s = 120
+    varied = ["ranks"]
+    placement = parameter(placements.names(), type=str)
+    options = {"sizes": "1:1Mi:x4", "rse": 0.01, "budget": 0.1}
+    limit_s = 300
 
     @run_after("setup")
     def begin_over_a_network(self):
@@ -105,17 +105,10 @@ class Stencil(Latency, Experiment):
 
 
 @rfm.simple_test
-class stencil_full(EveryRankCount, Full, Stencil):
-    varied = ["ranks"]
-    placement = parameter(placements.names(), type=str)
-    options = {"sizes": "1:1Mi:x4", "rse": 0.01, "budget": 0.1}
-    limit_s = 300
-
-
-@rfm.simple_test
-class interference_full(EveryRankCount, Full, Latency, Experiment):
+class interference_ranks(Full, EveryRankCount, Latency, Experiment):
     """A victim beside an aggressor, which 4 and more ranks have."""
 
+    names = {"full": "interference_full"}
     experiment = "interference"
     operation = "victim-pingpong"
     varied = ["ranks"]
@@ -124,18 +117,13 @@ class interference_full(EveryRankCount, Full, Latency, Experiment):
     limit_s = 300
 
 
-class Matrix(Latency, Experiment):
-    """Every pair of ranks, one pair after the other."""
-
-    experiment = "matrix"
-    shown_bytes = 8
-    limit_s = 300
-
-
 @rfm.simple_test
-class matrix_full(Full, Matrix):
+class matrix_hosts(Full, Latency, Experiment):
     """One rank on each host of the partition, where it has several."""
 
+    names = {"full": "matrix_full"}
+    experiment = "matrix"
+    shown_bytes = 8
     every_host = True
     options = {"sizes": "8,64Ki,1Mi", "budget": 0.05}
     limit_s = 1800
@@ -155,13 +143,11 @@ class Fans(Latency, Experiment):
 
 
 @rfm.simple_test
-class fans_smoke(Smoke, Fans):
-    options = {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
-
-
-@rfm.simple_test
-class fans_quick(Quick, Fans):
-    options = {"sizes": "1,4Ki,64Ki", "queue": "1,16", "budget": 0.03}
+class fans(Fans):
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
+        "quick": {"options": {"sizes": "1,4Ki,64Ki", "queue": "1,16", "budget": 0.03}}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test

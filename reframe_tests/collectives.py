@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.launch import exhibits
 from .mixins.figures import BcastLatency, median_s
 from .mixins.option_parameters import OptionParameters
@@ -36,60 +36,57 @@ class OneVariant(Collective):
 
 
 @rfm.simple_test
-class collective_smoke(BcastLatency, Smoke, Collective):
-    options = {"operation": "bcast,iallreduce,alltoall,neighbor_alltoall", "sizes": "8,64Ki",
-               "budget": 0.02}
+class collective(OptionParameters, BcastLatency, Collective):
+    # Quick with each start method, because the fastest library may depend on it.
+    by_scale = {
+        "smoke": {"options": {"operation": "bcast,iallreduce,alltoall,neighbor_alltoall",
+                              "sizes": "8,64Ki", "budget": 0.02},
+                  "start": ["windows"]},
+        "quick": {"options": {"operation": "bcast,allreduce,alltoall,barrier",
+                              "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05},
+                  "varied": ["ranks", "start"]}}
+    scale = parameter(by_scale, type=str, loggable=True)
+    start = parameter(["windows", "barrier", "mpi-barrier"], type=str)
 
 
 @rfm.simple_test
-class collective_quick(OptionParameters, BcastLatency, Quick, Collective):
-    """Each start method, because the fastest library may depend on it."""
-
-    start = parameter(["windows", "barrier", "mpi-barrier"], type=str)
-    varied = ["ranks", "start"]
-    options = {"operation": "bcast,allreduce,alltoall,barrier", "sizes": "8,1Ki,64Ki,1Mi",
-               "budget": 0.05}
-
-
-class Layout(OptionParameters, Collective):
+class layout(OptionParameters, Collective):
     """Buffers at the start of a page, and at addresses of consecutive calls of malloc."""
 
+    by_scale = {
+        "quick": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "1Ki,16Ki,64Ki",
+                              "budget": 0.03}},
+        "full": {"options": {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4",
+                             "budget": 0.03}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     layout = parameter(["page", "malloc"], type=str)
     varied = ["ranks", "layout"]
 
 
 @rfm.simple_test
-class layout_quick(Quick, Layout):
-    options = {"operation": "bcast,allreduce,alltoall", "sizes": "1Ki,16Ki,64Ki", "budget": 0.03}
-
-
-@rfm.simple_test
-class layout_full(Full, Layout):
-    options = {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4", "budget": 0.03}
-
-
-class InPlace(OptionParameters, Collective):
+class in_place(OptionParameters, Collective):
     """MPI_IN_PLACE against separate buffers."""
 
+    by_scale = {
+        "quick": {"options": {"operation": "allgather,allreduce,alltoall",
+                              "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.03}},
+        "full": {"options": {"operation": f"gather,scatter,allgather,alltoall,{REDUCING}",
+                             "sizes": TEN_SIZES, "budget": 0.03}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     buffers = parameter(["separate", "in-place"], type=str)
     varied = ["ranks", "buffers"]
 
 
 @rfm.simple_test
-class in_place_quick(Quick, InPlace):
-    options = {"operation": "allgather,allreduce,alltoall", "sizes": "8,1Ki,64Ki,1Mi",
-               "budget": 0.03}
-
-
-@rfm.simple_test
-class in_place_full(Full, InPlace):
-    options = {"operation": f"gather,scatter,allgather,alltoall,{REDUCING}", "sizes": TEN_SIZES,
-               "budget": 0.03}
-
-
-class Groups(OptionParameters, Collective):
+class collective_groups(OptionParameters, Collective):
     """One communicator of all ranks, and several that work at once."""
 
+    by_scale = {
+        "quick": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "8,1Ki,64Ki,1Mi",
+                              "budget": 0.03}},
+        "full": {"options": {"operation": f"{MOVING},allreduce", "sizes": TEN_SIZES,
+                             "budget": 0.03}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     groups = parameter([1, 2, 4], type=int)
     varied = ["ranks", "groups"]
     messages_counted = False
@@ -101,60 +98,36 @@ class Groups(OptionParameters, Collective):
 
 
 @rfm.simple_test
-class collective_groups_quick(Quick, Groups):
-    options = {"operation": "bcast,allreduce,alltoall", "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.03}
-
-
-@rfm.simple_test
-class collective_groups_full(Full, Groups):
-    options = {"operation": f"{MOVING},allreduce", "sizes": TEN_SIZES, "budget": 0.03}
-
-
-class Lead(OptionParameters, Collective):
+class lead(OptionParameters, Collective):
     """The time from the announcement of a start to the start, which must not change the result."""
 
+    by_scale = {
+        "quick": {"options": {"operation": "bcast,allreduce", "sizes": "8,4Ki", "budget": 0.05}},
+        "full": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "8,4Ki,64Ki",
+                             "budget": 0.1}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     lead = parameter(["2e-6", "5e-6", "1e-5", "1e-4", "1e-3"], type=str)
     varied = ["ranks", "lead"]
     messages_counted = False
 
 
 @rfm.simple_test
-class lead_quick(Quick, Lead):
-    options = {"operation": "bcast,allreduce", "sizes": "8,4Ki", "budget": 0.05}
-
-
-@rfm.simple_test
-class lead_full(Full, Lead):
-    options = {"operation": "bcast,allreduce,alltoall", "sizes": "8,4Ki,64Ki", "budget": 0.1}
-
-
-class Affinity(Collective):
+class collective_affinity(Collective):
     """By placement, with buffers that are not in the caches: the worst case."""
 
+    by_scale = {"quick": {"sizes": "1,4Ki,64Ki,8Mi"}, "full": {"sizes": "1:4Mi:x4,8Mi"}}
+    scale = parameter(by_scale, type=str, loggable=True)
     placement = parameter(["near", "far"], type=str)
+    options = {"operation": "bcast,alltoall", "cache": "cold", "budget": 0.05}
     limit_s = 180
     tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 37))))
 
-    @run_after("init")
-    def set_options(self):
-        self.options = {"operation": "bcast,alltoall", "sizes": self.sizes, "cache": "cold",
-                        "budget": 0.05}
-
 
 @rfm.simple_test
-class collective_affinity_quick(Quick, Affinity):
-    sizes = "1,4Ki,64Ki,8Mi"
-
-
-@rfm.simple_test
-class collective_affinity_full(Full, Affinity):
-    sizes = "1:4Mi:x4,8Mi"
-
-
-@rfm.simple_test
-class collective_full(Full, OneVariant):
+class collective_variants(Full, OneVariant):
     """Every operation, ten sizes."""
 
+    names = {"full": "collective_full"}
     varied = ["ranks", "variant"]
     limit_s = 180
     options = {"sizes": TEN_SIZES, "budget": 0.03}
@@ -188,9 +161,12 @@ class collective_datatypes(OptionParameters, Full, Collective):
     options = {"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03}
 
 
-class Communicators(EveryRankCount, Experiment):
+@rfm.simple_test
+class communicators_ranks(Full, EveryRankCount, Experiment):
     """Creation of communicators."""
 
+    names = {"full": "communicators_full"}
+    options = {"budget": 0.2}
     experiment = "communicators"
     varied = ["ranks"]
 
@@ -205,26 +181,15 @@ class Communicators(EveryRankCount, Experiment):
 
 
 @rfm.simple_test
-class communicators_full(Full, Communicators):
-    options = {"budget": 0.2}
-
-
-class Memory(EveryRankCount, Experiment):
+class memory(EveryRankCount, Experiment):
     """Memory of each rank after MPI_Init, after the first all-to-all and at the end."""
 
+    by_scale = {"quick": {"options": {"sizes": "8,64Ki"}},
+                "full": {"options": {"sizes": "8,1Ki,64Ki,1Mi", "calls": 1000}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "memory"
     varied = ["ranks"]
 
     @performance_function("ms")
     def mpi_init(self):
         return 1e3 * median_s(self, "init", 0)
-
-
-@rfm.simple_test
-class memory_quick(Quick, Memory):
-    options = {"sizes": "8,64Ki"}
-
-
-@rfm.simple_test
-class memory_full(Full, Memory):
-    options = {"sizes": "8,1Ki,64Ki,1Mi", "calls": 1000}

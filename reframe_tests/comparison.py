@@ -64,19 +64,12 @@ class Row(RegressionTestPlugin):
 
 
 def tests_of(files, of_study):
-    """The tests of some files: those that a study names, or the quick ones of the main job. Names
-    of tests are in lower case, those of their bases are not."""
+    """The tests of some files: those that a study names, or the quick ones of the main job."""
     modules = {importlib.import_module(f".{pathlib.Path(file).stem}", __package__).__name__
                for file in files}
-    found, classes = set(), [Experiment]
-    while classes:
-        one = classes.pop()
-        classes += one.__subclasses__()
-        wanted = one.__name__ in of_study if of_study else (
-            one.__name__.islower() and one.scale == "quick" and one.main_job)
-        if wanted and one.__module__ in modules:
-            found.add(one)
-    return sorted(found, key=lambda one: one.__name__)
+    found = planning.tests_of(Experiment, modules)
+    return {name: (one, scale) for name, (one, scale) in sorted(found.items())
+            if (name in of_study if of_study else scale == "quick" and one.main_job)}
 
 
 def can_be(test, params, partition, environ):
@@ -97,13 +90,14 @@ def can_be(test, params, partition, environ):
     return True
 
 
-def variants(test):
-    """The variants of a test, each with one launch: its parameters, and the values that
+def variants(test, scale):
+    """The variants of a test at a scale, each with one launch: its parameters, and the values that
     distinguish it. A test may set one of these values when it is made."""
-    names = planning.identity_parameters(test, test.settings, test.varied)
+    names = planning.identity_parameters(test, scale)
     found = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
     for number, params in enumerate(found):
-        if params.get("block") == found[0].get("block"):
+        if (params["scale"] == scale and planning.is_there(test, params)
+                and params.get("block") == found[0].get("block")):
             values = params if {*names} <= params.keys() else planning.values_told(
                 test(variant_num=number))
             yield params, [values[name] for name in names]
@@ -113,10 +107,11 @@ def configurations():
     """The cells that are measured: name of the cell -> (test, its parameters, partition, MPI)."""
     found, cells = {}, {*STUDY.get("cells", ())}
     tests = tests_of(FILES, {cell.partition(".")[0] for cell in cells})
-    for test, partition in itertools.product(tests, runtime().system.partitions):
-        for params, values in variants(test):
+    for (name, (test, scale)), partition in itertools.product(
+            tests.items(), runtime().system.partitions):
+        for params, values in variants(test, scale):
             for environ in partition.environs:
-                cell = planning.cell_name(test.__name__, environ.name, params, values, partition)
+                cell = planning.cell_name(name, environ.name, params, values, partition)
                 if cell in cells if cells else can_be(test, params, partition, environ):
                     found[cell] = test, params, partition, environ.name
     return found
@@ -136,7 +131,7 @@ def declare(block, cell):
     made = make_test(test.__name__, (test, Row), {
         name: parameter([value]) for name, value in single.items()}, module=__name__)
     made.seed, made.unique = SEED + block, re.sub(r"\W", "_", f"{cell}_{block:03d}")
-    made.told = planning.identity_parameters(test, test.settings, test.varied)
+    made.told = planning.identity_parameters(test, params["scale"])
     rfm.simple_test(made)
     return made.unique
 

@@ -2,8 +2,9 @@
 """Non-contiguous data: as a derived datatype, packed by MPI, packed by hand; large messages."""
 
 import reframe as rfm
+from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.launch import exhibits
 
 
@@ -15,20 +16,14 @@ class Datatypes(Experiment):
 
 
 @rfm.simple_test
-class datatypes_smoke(Smoke, Datatypes):
-    options = {"sizes": "64,4Ki", "budget": 0.01}
-
-
-@rfm.simple_test
-class datatypes_quick(Quick, Datatypes):
-    options = {"sizes": "64,4Ki,256Ki", "budget": 0.05}
-    tags = exhibits.tags("cotejo-pair-datatypes")
-
-
-@rfm.simple_test
-class datatypes_full(Full, Datatypes):
-    options = {"sizes": "64:4Mi:x4", "budget": 0.1}
-    tags = exhibits.tags("cotejo-pair-datatypes")
+class datatypes(Datatypes):
+    by_scale = {
+        "smoke": {"options": {"sizes": "64,4Ki", "budget": 0.01}},
+        "quick": {"options": {"sizes": "64,4Ki,256Ki", "budget": 0.05},
+                  "tags": exhibits.tags("cotejo-pair-datatypes")},
+        "full": {"options": {"sizes": "64:4Mi:x4", "budget": 0.1},
+                 "tags": exhibits.tags("cotejo-pair-datatypes")}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test

@@ -2,10 +2,10 @@
 """Tests of the experiments whose row in `src/experiments/experiments.def` has options of a job."""
 
 import reframe as rfm
-from reframe.core.builtins import performance_function, run_after
+from reframe.core.builtins import parameter, performance_function, run_after
 from reframe.core.meta import make_test
 
-from .base import Experiment, Quick, Smoke
+from .base import Experiment
 from .harness.model import experiment_table
 from .mixins.ranks import TOGETHER, EveryRankCount
 
@@ -31,15 +31,16 @@ class OfTheTable(Experiment):
 
 
 def add(row):
-    """The tests of a row: a check that runs once, and the quick test."""
+    """The test of a row: a check that runs once, and the quick test."""
     job = dict(row.job)
-    every = [EveryRankCount] if job.pop("ranks", "") == "every" else []
-    varied = ["ranks"] if every else []
-    for scale, bases in (("smoke", [Smoke]), ("quick", [*every, Quick])):
-        rfm.simple_test(make_test(
-            f"{row.symbol}_{scale}", (*bases, OfTheTable),
-            {"experiment": row.name, "options": job, "varied": varied if scale == "quick" else [],
-             "__doc__": experiment_table.summary(row)}, module=__name__))
+    every = job.pop("ranks", "") == "every"
+    scales = {"smoke": {"ranks": [2]} if every else {},
+              "quick": {"varied": ["ranks"]} if every else {}}
+    rfm.simple_test(make_test(
+        row.symbol, (EveryRankCount, OfTheTable) if every else (OfTheTable,),
+        {"experiment": row.name, "options": job, "by_scale": scales,
+         "scale": parameter(scales, type=str, loggable=True),
+         "__doc__": experiment_table.summary(row)}, module=__name__))
 
 
 for declared in experiment_table.load():

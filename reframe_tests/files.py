@@ -8,7 +8,7 @@ measured, and the study reports this.
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment
 from .mixins.figures import median_s
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import TOGETHER, EveryRankCount
@@ -39,17 +39,9 @@ class Files(OptionParameters, EveryRankCount, Experiment):
 
 
 @rfm.simple_test
-class files_smoke(Smoke, Files):
-    flush = parameter(["no"], type=str)
-    options = {"sizes": "4Ki,1Mi", "budget": 0.01}
-
-
-@rfm.simple_test
-class files_quick(Quick, Files):
-    options = {"sizes": "4Ki,64Ki,1Mi", "budget": 0.05}
-
-
-@rfm.simple_test
-class files_full(Full, Files):
-    options = {"sizes": "1Ki:64Mi:x4", "rse": 0.01, "budget": 0.2}
-    limit_s = 900
+class files(Files):
+    by_scale = {
+        "smoke": {"options": {"sizes": "4Ki,1Mi", "budget": 0.01}, "flush": ["no"]},
+        "quick": {"options": {"sizes": "4Ki,64Ki,1Mi", "budget": 0.05}},
+        "full": {"options": {"sizes": "1Ki:64Mi:x4", "rse": 0.01, "budget": 0.2}, "limit_s": 900}}
+    scale = parameter(by_scale, type=str, loggable=True)

@@ -6,9 +6,9 @@ counts, and non-blocking operations with an immediate wait. `make guidelines` ju
 """
 
 import reframe as rfm
-from reframe.core.builtins import run_after
+from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment
 from .mixins.figures import BcastLatency
 from .mixins.ranks import TOGETHER, EveryRankCount
 
@@ -34,17 +34,9 @@ class Guidelines(BcastLatency, EveryRankCount, Experiment):
 
 
 @rfm.simple_test
-class guidelines_smoke(Smoke, Guidelines):
-    options = {**Guidelines.options, "sizes": "8"}
-
-
-@rfm.simple_test
-class guidelines_quick(Quick, Guidelines):
-    options = {**Guidelines.options, "sizes": "8,4Ki,64Ki,1Mi"}
-    limit_s = 180
-
-
-@rfm.simple_test
-class guidelines_full(Full, Guidelines):
-    options = {**Guidelines.options, "sizes": "8,64:1Mi:x4"}
-    limit_s = 300
+class guidelines(Guidelines):
+    by_scale = {
+        "smoke": {"options": {**Guidelines.options, "sizes": "8"}},
+        "quick": {"options": {**Guidelines.options, "sizes": "8,4Ki,64Ki,1Mi"}, "limit_s": 180},
+        "full": {"options": {**Guidelines.options, "sizes": "8,64:1Mi:x4"}, "limit_s": 300}}
+    scale = parameter(by_scale, type=str, loggable=True)

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.launch import exhibits
 from .mixins.figures import HostsLatency
 from .mixins.ranks import TOGETHER
@@ -22,22 +22,19 @@ class EveryHost(HostsLatency, Experiment):
 
 
 @rfm.simple_test
-class hosts_smoke(Smoke, EveryHost):
-    options = {"operation": "bcast,alltoall", "sizes": "8,1Ki", **TOGETHER, "budget": 0.02}
-
-
-@rfm.simple_test
-class hosts_quick(Quick, EveryHost):
-    options = {"operation": "bcast,allreduce,alltoall,barrier", "sizes": "8,128,1Ki,8Ki,32Ki,64Ki",
-               **TOGETHER, "budget": 0.05}
-    limit_s = 180  # 16 hosts of 100 Mbit/s send 15 MiB an all-to-all
-    tags = exhibits.tags(*exhibits.figures("mpiperf", "11", "12"), "tinetti-bcast-mpi")
-
-
-@rfm.simple_test
-class hosts_full(Full, EveryHost):
-    options = {"operation": "blocking", "sizes": "8:1Mi:x4,1Ki", **TOGETHER, "budget": 0.1}
-    limit_s = 600
+class hosts(EveryHost):
+    by_scale = {
+        "smoke": {"options": {"operation": "bcast,alltoall", "sizes": "8,1Ki", **TOGETHER,
+                              "budget": 0.02}},
+        "quick": {"options": {"operation": "bcast,allreduce,alltoall,barrier",
+                              "sizes": "8,128,1Ki,8Ki,32Ki,64Ki", **TOGETHER, "budget": 0.05},
+                  "limit_s": 180,  # 16 hosts of 100 Mbit/s send 15 MiB an all-to-all
+                  "tags": exhibits.tags(*exhibits.figures("mpiperf", "11", "12"),
+                                        "tinetti-bcast-mpi")},
+        "full": {"options": {"operation": "blocking", "sizes": "8:1Mi:x4,1Ki", **TOGETHER,
+                             "budget": 0.1},
+                 "limit_s": 600}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness import backends
 from .harness.launch import exhibits, launches
 from .mixins.option_parameters import OptionParameters
@@ -59,16 +59,15 @@ class Radix(Kernel):
 # FFT.
 
 @rfm.simple_test
-class fft_smoke(Smoke, Fft):
-    ranks = parameter([2], type=int)
-    options = {"log2": 12, "way": "all", "effort": "estimate", "budget": 0.01,
-               "min-repetitions": 2}
-
-
-@rfm.simple_test
-class fft_quick(Quick, Fft):
-    options = {**QUICK, "log2": "16,20", "effort": "estimate"}
-    ranks = parameter(POWERS[:2], type=int)
+class fft(Fft):
+    by_scale = {
+        "smoke": {"options": {"log2": 12, "way": "all", "effort": "estimate", "budget": 0.01,
+                              "min-repetitions": 2},
+                  "ranks": [2]},
+        "quick": {"options": {**QUICK, "log2": "16,20", "effort": "estimate"},
+                  "ranks": POWERS[:2]}}
+    scale = parameter(by_scale, type=str, loggable=True)
+    ranks = parameter(sorted({2, *POWERS[:2]}), type=int)
 
 
 @rfm.simple_test
@@ -195,15 +194,13 @@ class fft_transports(Full, Fft):
 # Radix sort.
 
 @rfm.simple_test
-class radix_smoke(Smoke, Radix):
-    ranks = parameter([2], type=int)
-    options = {"keys": "10k", "budget": 0.01, "min-repetitions": 2}
-
-
-@rfm.simple_test
-class radix_quick(Quick, Radix):
-    options = {**QUICK, "keys": "512Ki", "buffer": "512,16Ki"}
-    ranks = parameter(ALL_COUNTS[:2], type=int)
+class radix(Radix):
+    by_scale = {
+        "smoke": {"options": {"keys": "10k", "budget": 0.01, "min-repetitions": 2}, "ranks": [2]},
+        "quick": {"options": {**QUICK, "keys": "512Ki", "buffer": "512,16Ki"},
+                  "ranks": ALL_COUNTS[:2]}}
+    scale = parameter(by_scale, type=str, loggable=True)
+    ranks = parameter(sorted({2, *ALL_COUNTS[:2]}), type=int)
 
 
 @rfm.simple_test

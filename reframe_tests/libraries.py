@@ -4,7 +4,6 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Full, Quick, Smoke
 from .harness import backends
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
@@ -44,6 +43,7 @@ class Broadcast(OptionParameters, Layer):
     """
 
     experiment = "bcast"
+    options = {"sizes": SIZES, "budget": 0.1}
 
     #: Distribution of the message.
     #:
@@ -62,79 +62,60 @@ class Broadcast(OptionParameters, Layer):
         self.num_tasks = self.ranks
 
 
-@rfm.simple_test
-class pvm_smoke(Smoke, Pvm):
-    options = {"sizes": "1,1Ki,64Ki", "budget": 0.02}
+SMOKE = {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}}
+QUICK = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
 
 
 @rfm.simple_test
-class pvm_quick(Quick, Pvm):
-    options = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
-    tags = exhibits.tags("tinetti-p2p-pvm", "tinetti-tab-3")
+class pvm(Pvm):
+    by_scale = {
+        "smoke": SMOKE,
+        "quick": {"options": QUICK, "tags": exhibits.tags("tinetti-p2p-pvm", "tinetti-tab-3")},
+        "full": {"options": {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"},
+                 "tags": exhibits.tags("tinetti-p2p-pvm")}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
-class pvm_full(Full, Pvm):
-    options = {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"}
-    tags = exhibits.tags("tinetti-p2p-pvm")
+class lam(Lam):
+    by_scale = {
+        "smoke": SMOKE,
+        "quick": {"options": QUICK, "tags": exhibits.tags("tinetti-p2p-mpi", "tinetti-tab-3")}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
-class lam_smoke(Smoke, Lam):
-    options = {"sizes": "1,1Ki,64Ki", "budget": 0.02}
-
-
-@rfm.simple_test
-class lam_quick(Quick, Lam):
-    options = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
-    tags = exhibits.tags("tinetti-p2p-mpi", "tinetti-tab-3")
-
-
-class PvmBroadcast(Broadcast):
+class pvm_bcast(Packed, Broadcast):
+    # Full with each packing, too.
+    by_scale = {
+        "quick": {"packing": ["raw"],
+                  "tags": exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")},
+        "full": {"varied": ["packing", "broadcast", "ranks"],
+                 "tags": exhibits.tags("tinetti-bcast-pvm")}}
+    scale = parameter(by_scale, type=str, loggable=True)
     kind = "pvm"
     transport = parameter(["direct", "daemon"], type=str)
     broadcast = parameter(["sends", "library", "group"], type=str)
 
 
 @rfm.simple_test
-class pvm_bcast_quick(Quick, PvmBroadcast):
-    options = {"sizes": SIZES, "budget": 0.1}
-    tags = exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")
-
-
-@rfm.simple_test
-class pvm_bcast_full(Full, Packed, PvmBroadcast):
-    """Also with each packing."""
-
-    varied = ["packing", "broadcast", "ranks"]
-    options = {"sizes": SIZES, "budget": 0.1}
-    tags = exhibits.tags("tinetti-bcast-pvm")
-
-
-@rfm.simple_test
-class lam_bcast_full(Full, Broadcast):
-    """Also over its daemons."""
-
+class lam_bcast(Broadcast):
+    # Full over its daemons, too.
+    by_scale = {
+        "quick": {"transport": ["tcp"], "tags": exhibits.tags("tinetti-bcast-model")},
+        "full": {"tags": exhibits.tags("tinetti-bcast-mpi")}}
+    scale = parameter(by_scale, type=str, loggable=True)
     kind = "lam"
     transport = parameter(["tcp", "lamd"], type=str)
-    options = {"sizes": SIZES, "budget": 0.1}
-    tags = exhibits.tags("tinetti-bcast-mpi")
 
 
 @rfm.simple_test
-class lam_bcast_quick(Quick, Broadcast):
-    kind = "lam"
-    transport = parameter(["tcp"], type=str)
-    options = {"sizes": SIZES, "budget": 0.1}
-    tags = exhibits.tags("tinetti-bcast-model")
-
-
-@rfm.simple_test
-class transport_bcast_quick(Quick, Broadcast):
+class transport_bcast(Broadcast):
     """The lowest layer: repeated sends; one datagram or frame to all hosts at once."""
 
+    by_scale = {"quick": {}}
+    scale = parameter(by_scale, type=str, loggable=True)
     transport = parameter(["tcp", "udp", "raw"], type=str)
-    options = {"sizes": SIZES, "budget": 0.1}
     tags = exhibits.tags("tinetti-bcast-model")
 
     @run_after("init")

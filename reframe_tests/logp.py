@@ -4,11 +4,14 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function
 
-from .base import Bench, Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
 from .mixins.option_parameters import OptionParameters
+
+#: The parameters of a scale that measures the default mode alone.
+ONE_MODE = {"mode": ["standard"], "blocking": ["yes"]}
 
 
 class LogP(Latency, Experiment):
@@ -24,26 +27,21 @@ class LogP(Latency, Experiment):
 
 
 @rfm.simple_test
-class logp_smoke(Smoke, LogP):
-    options = {"sizes": "1,4Ki,64Ki", "budget": 0.02}
-
-
-@rfm.simple_test
-class logp_quick(Quick, LogP):
-    options = {"sizes": "1,64,1:1Mi:x4", "budget": 0.04}
-    limit_s = 120
-
-
-@rfm.simple_test
-class logp_full(OptionParameters, Full, LogP):
-    """Blocking and non-blocking, standard and synchronous (stival 2)."""
-
+class logp(OptionParameters, LogP):
+    # Full: blocking and non-blocking, standard and synchronous (stival 2). Bench: many sizes, to
+    # find the share at which the overheads fit into the latency.
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,4Ki,64Ki", "budget": 0.02}, **ONE_MODE},
+        "quick": {"options": {"sizes": "1,64,1:1Mi:x4", "budget": 0.04}, "limit_s": 120,
+                  **ONE_MODE},
+        "full": {"options": {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03}, "limit_s": 240,
+                 "varied": ["mode", "blocking"],
+                 "tags": exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.38"))},
+        "bench": {"options": {"sizes": "1,1536,2Ki:1Mi:x2,3Ki:768Ki:x2", "budget": 0.03},
+                  "limit_s": 120, **ONE_MODE}}
+    scale = parameter(by_scale, type=str, loggable=True)
     mode = parameter(["standard", "synchronous"], type=str)
     blocking = parameter(["yes", "no"], type=str)
-    varied = ["mode", "blocking"]
-    options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03}
-    limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.38"))
 
 
 @rfm.simple_test
@@ -66,11 +64,3 @@ class logp_affinity(Full, LogP):
     options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03, "cache": "cold"}
     limit_s = 240
     tags = {"finisterrae", "affinity"}
-
-
-@rfm.simple_test
-class logp_bench(Bench, LogP):
-    """Many sizes, to find the share at which the overheads fit into the latency."""
-
-    options = {"sizes": "1,1536,2Ki:1Mi:x2,3Ki:768Ki:x2", "budget": 0.03}
-    limit_s = 120

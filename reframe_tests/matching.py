@@ -5,7 +5,7 @@ memory, by depth, position of the match, and wildcards."""
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .mixins.figures import Latency
 
@@ -32,19 +32,14 @@ class Matching(Latency, Experiment):
 
 
 @rfm.simple_test
-class matching_smoke(Smoke, Matching):
-    options = {"depth": "0,16", "budget": 0.005, "min-repetitions": 3}
-
-
-@rfm.simple_test
-class matching_quick(Quick, Matching):
-    options = {"depth": "0,16,256,1024,4096", "position": "last", "budget": 0.03}
-
-
-@rfm.simple_test
-class matching_full(Full, Matching):
-    options = {"depth": "0,1:4096:x2", "rse": 0.01, "budget": 0.05}
-    limit_s = 600
+class matching(Matching):
+    by_scale = {
+        "smoke": {"options": {"depth": "0,16", "budget": 0.005, "min-repetitions": 3}},
+        "quick": {"options": {"depth": "0,16,256,1024,4096", "position": "last",
+                              "budget": 0.03}},
+        "full": {"options": {"depth": "0,1:4096:x2", "rse": 0.01, "budget": 0.05},
+                 "limit_s": 600}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test

@@ -7,12 +7,14 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment
 from .mixins.figures import Latency, Wait
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount
 
 MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
+#: The parameters of a scale that measures the default start method and timer alone.
+AS_USUAL = {"start": ["windows"], "timer": ["auto"]}
 
 
 class Method(EveryRankCount, Wait, Experiment):
@@ -22,114 +24,77 @@ class Method(EveryRankCount, Wait, Experiment):
     varied = ["ranks"]
 
 
-class SmokeMethod(Smoke, Method):
-    pass
-
-
-class QuickMethod(Quick, Method):
-    pass
-
-
-class EveryTimer(OptionParameters, Method):
-    """With several timers: the default, which is the finest sound one, and others."""
-
-    timer = parameter(["auto", "monotonic-raw"], type=str)
-    varied = ["ranks", "timer"]
-
-
-class EveryStart(Full, EveryTimer):
-    """All start methods, with several timers."""
+class WaitPattern(OptionParameters, Method):
+    """With start methods and timers: the default, which is the finest sound one, and others."""
 
     start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "loop"], type=str)
     timer = parameter(["auto", "monotonic-raw", "wtime", "gettimeofday"], type=str)
-    varied = ["ranks", "start", "timer"]
-    options = MANY
+    every = {"varied": ["ranks", "start", "timer"], "options": MANY}
+
+
+class Errors(OptionParameters, Method):
+    """At scale full with two timers."""
+
+    timer = parameter(["auto", "monotonic-raw"], type=str)
+    full = {"varied": ["ranks", "timer"]}
 
 
 @rfm.simple_test
-class waitpattern_up_smoke(SmokeMethod):
+class waitpattern_up(WaitPattern):
+    by_scale = {
+        "smoke": AS_USUAL,
+        "quick": {"start": ["windows", "mpi-barrier"], "timer": ["auto", "wtime"],
+                  "varied": ["ranks", "start", "timer"]},
+        "full": WaitPattern.every}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "waitpattern-up"
     watched = "waitpattern-up"
 
 
 @rfm.simple_test
-class waitpattern_null_smoke(SmokeMethod):
+class waitpattern_null(WaitPattern):
+    by_scale = {
+        "smoke": AS_USUAL,
+        "quick": {"start": ["windows"], "timer": ["auto", "wtime"], "varied": ["ranks", "timer"]},
+        "full": WaitPattern.every}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "waitpattern-null"
     watched = "waitpattern-null"
 
 
 @rfm.simple_test
-class start_skew_smoke(SmokeMethod):
-    experiment = "start-skew"
-    watched = "skew-deadline"
-    options = {"starts": 100}
-
-
-@rfm.simple_test
-class systematic_errors_smoke(SmokeMethod):
-    experiment = "systematic-errors"
-    watched = "skew-mpi-barrier"
-    options = {"sizes": "8", "starts": 100, "budget": 0.02}
-
-
-@rfm.simple_test
-class waitpattern_up_quick(Quick, EveryTimer):
-    experiment = "waitpattern-up"
-    watched = "waitpattern-up"
-    start = parameter(["windows", "mpi-barrier"], type=str)
-    timer = parameter(["auto", "wtime"], type=str)
-    varied = ["ranks", "start", "timer"]
-
-
-@rfm.simple_test
-class waitpattern_null_quick(Quick, EveryTimer):
-    experiment = "waitpattern-null"
-    watched = "waitpattern-null"
-    timer = parameter(["auto", "wtime"], type=str)
-
-
-@rfm.simple_test
-class start_skew_quick(QuickMethod):
+class start_skew(Errors):
+    by_scale = {
+        "smoke": {"timer": ["auto"], "options": {"starts": 100}},
+        "quick": {"timer": ["auto"]},
+        "full": {**Errors.full, "options": {"starts": 10000}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "start-skew"
     watched = "skew-deadline"
 
 
 @rfm.simple_test
-class systematic_errors_quick(QuickMethod):
+class systematic_errors(Errors):
+    by_scale = {
+        "smoke": {"timer": ["auto"], "options": {"sizes": "8", "starts": 100, "budget": 0.02}},
+        "quick": {"timer": ["auto"], "options": {"sizes": "8,8Ki,1Mi"}},
+        "full": {**Errors.full,
+                 "options": {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "systematic-errors"
     watched = "skew-mpi-barrier"
-    options = {"sizes": "8,8Ki,1Mi"}
 
 
 @rfm.simple_test
-class waitpattern_up_full(EveryStart):
-    experiment = "waitpattern-up"
-    watched = "waitpattern-up"
-
-
-@rfm.simple_test
-class waitpattern_null_full(EveryStart):
-    experiment = "waitpattern-null"
-    watched = "waitpattern-null"
-
-
-@rfm.simple_test
-class start_skew_full(Full, EveryTimer):
-    experiment = "start-skew"
-    watched = "skew-deadline"
-    options = {"starts": 10000}
-
-
-@rfm.simple_test
-class systematic_errors_full(Full, EveryTimer):
-    experiment = "systematic-errors"
-    watched = "skew-mpi-barrier"
-    options = {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}
-
-
-class Addresses(EveryRankCount, Latency, Experiment):
+class addresses(EveryRankCount, Latency, Experiment):
     """Time of memcpy, and of operations that may use it, by relative address of buffers."""
 
+    by_scale = {
+        "quick": {"options": {"operation": "memcpy,reduce_local,bcast,alltoall,allreduce",
+                              "offsets": "0,8,16,32,512,2048", "sizes": "16Ki,64Ki",
+                              "budget": 0.01}},
+        "full": {"options": {"sizes": "1Ki,16Ki,64Ki,256Ki", "budget": 0.01}, "limit_s": 300}}
+    scale = parameter(by_scale, type=str, loggable=True)
     transport = parameter(["shm"], type=str)
     varied = ["ranks"]
     experiment = "addresses"
@@ -138,30 +103,12 @@ class Addresses(EveryRankCount, Latency, Experiment):
 
 
 @rfm.simple_test
-class addresses_quick(Quick, Addresses):
-    options = {"operation": "memcpy,reduce_local,bcast,alltoall,allreduce",
-               "offsets": "0,8,16,32,512,2048", "sizes": "16Ki,64Ki", "budget": 0.01}
-
-
-@rfm.simple_test
-class addresses_full(Full, Addresses):
-    limit_s = 300
-    options = {"sizes": "1Ki,16Ki,64Ki,256Ki", "budget": 0.01}
-
-
-class Spells(Experiment):
+class spells(Latency, Experiment):
     """Messages and cache lines, interleaved, in many launches: the variance between launches."""
 
+    by_scale = {"quick": {},
+                "full": {"options": {"rounds": 1000, "sizes": "1,1Ki,64Ki,1Mi"}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "spells"
+    operation = "pingpong"
     transport = parameter(["shm"], type=str)
-
-
-@rfm.simple_test
-class spells_quick(Latency, Quick, Spells):
-    operation = "pingpong"
-
-
-@rfm.simple_test
-class spells_full(Latency, Full, Spells):
-    operation = "pingpong"
-    options = {"rounds": 1000, "sizes": "1,1Ki,64Ki,1Mi"}

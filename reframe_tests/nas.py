@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness import backends
 from .harness.foreign import adapter, languages
 from .harness.launch import exhibits, launches
@@ -102,24 +102,19 @@ class Language(Nas):
         return "" if self.words else super().doubt(observed)
 
 
-@rfm.simple_test
-class nas_smoke(Smoke, Nas):
-    pass
+SMALL = {"smoke": {}, "quick": {"letter": "W"}}
 
 
 @rfm.simple_test
-class nas_languages_smoke(Smoke, Language):
-    pass
+class nas(Nas):
+    by_scale = SMALL
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
-class nas_quick(Quick, Nas):
-    letter = "W"
-
-
-@rfm.simple_test
-class nas_languages_quick(Quick, Language):
-    letter = "W"
+class nas_languages(Language):
+    by_scale = SMALL
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 class ClassA(Full, Nas):

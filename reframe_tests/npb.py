@@ -4,12 +4,12 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 
-from .base import Full, Quick, Smoke
+from .base import Full
 from .harness import backends
 from .harness.foreign import adapter, npb_programs
 from .harness.launch import exhibits
 from .harness.model import families
-from .nas import Nas
+from .nas import SMALL, Nas
 
 
 class Original(Nas):
@@ -81,33 +81,21 @@ class NpbThreads(Original):
 
 
 @rfm.simple_test
-class npb_smoke(Smoke, Npb):
-    pass
+class npb(Npb):
+    by_scale = SMALL
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
-class npb_threads_smoke(Smoke, NpbThreads):
-    pass
+class npb_threads(NpbThreads):
+    by_scale = SMALL
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
-class npb_zones_smoke(Smoke, NpbZones):
-    pass
-
-
-@rfm.simple_test
-class npb_quick(Quick, Npb):
-    letter = "W"
-
-
-@rfm.simple_test
-class npb_threads_quick(Quick, NpbThreads):
-    letter = "W"
-
-
-@rfm.simple_test
-class npb_zones_quick(Quick, NpbZones):
-    letter = "W"
+class npb_zones(NpbZones):
+    by_scale = SMALL
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test

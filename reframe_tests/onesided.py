@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .mixins.figures import Latency
 from .mixins.option_parameters import OptionParameters
@@ -41,21 +41,22 @@ class OneSided(OptionParameters, Latency, Experiment):
 
 
 @rfm.simple_test
-class onesided_smoke(Smoke, OneSided):
-    options = {**ALL, "sizes": "8,4Ki", "budget": 0.005, "min-repetitions": 3}
-
-
-@rfm.simple_test
-class onesided_quick(Quick, OneSided):
+class onesided(OneSided):
     """Latency of all operations, by synchronisation."""
 
-    options = {**ALL, "sizes": "8,4Ki,256Ki", "budget": 0.01, "min-repetitions": 5}
+    by_scale = {
+        "smoke": {"options": {**ALL, "sizes": "8,4Ki", "budget": 0.005, "min-repetitions": 3}},
+        "quick": {"options": {**ALL, "sizes": "8,4Ki,256Ki", "budget": 0.01,
+                              "min-repetitions": 5}}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
-class onesided_windows_quick(Quick, OneSided):
+class onesided_windows(OneSided):
     """Latency by kind of window."""
 
+    by_scale = {"quick": {}}
+    scale = parameter(by_scale, type=str, loggable=True)
     window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,256Ki", "budget": 0.02}
 
@@ -70,9 +71,11 @@ class Ways(OneSided):
 
 
 @rfm.simple_test
-class onesided_rate_quick(Quick, Ways):
+class onesided_rate(Ways):
     """Up to 64 operations in an access."""
 
+    by_scale = {"quick": {}}
+    scale = parameter(by_scale, type=str, loggable=True)
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,64Ki", "queue": "1,8,64",
                "budget": 0.02}
 
@@ -126,21 +129,17 @@ class Progress(OneSided):
                "sizes": "8,4Ki,256Ki", "budget": 0.01, "min-repetitions": 5}
 
 
-@rfm.simple_test
-class onesided_progress_smoke(Smoke, Progress):
-    async_progress = parameter(["default"], type=str)
-    options = {**Progress.options, "sizes": "8", "min-repetitions": 3}
+ONE_WAY = {"async_progress": ["default"], "window": ["create"], "placement": ["near"]}
 
 
 @rfm.simple_test
-class onesided_progress_quick(Quick, Progress):
-    async_progress = parameter(["default"], type=str)
-
-
-@rfm.simple_test
-class onesided_progress_full(Full, Progress):
+class onesided_progress(Progress):
+    by_scale = {
+        "smoke": {"options": {**Progress.options, "sizes": "8", "min-repetitions": 3}, **ONE_WAY},
+        "quick": ONE_WAY,
+        "full": {"options": {**Progress.options, "sizes": "8,4Ki,64Ki,1Mi",
+                             "compute": "0,100,1000", "budget": 0.03},
+                 "limit_s": 600}}
+    scale = parameter(by_scale, type=str, loggable=True)
     window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
     placement = parameter(["near", "spare"], type=str)
-    options = {**Progress.options, "sizes": "8,4Ki,64Ki,1Mi", "compute": "0,100,1000",
-               "budget": 0.03}
-    limit_s = 600

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
@@ -51,14 +51,12 @@ class Progress(Overlap):
 
 
 @rfm.simple_test
-class overlap_smoke(Smoke, Overlap):
-    options = {"sizes": "8,64Ki", "steps": 4, "budget": 0.01}
-
-
-@rfm.simple_test
-class overlap_quick(Quick, Overlap):
-    options = {"sizes": "8,4Ki,64Ki,1Mi", "steps": 9, "budget": 0.03}
-    limit_s = 120
+class overlap(Overlap):
+    by_scale = {
+        "smoke": {"options": {"sizes": "8,64Ki", "steps": 4, "budget": 0.01}},
+        "quick": {"options": {"sizes": "8,4Ki,64Ki,1Mi", "steps": 9, "budget": 0.03},
+                  "limit_s": 120}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test

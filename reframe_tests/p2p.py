@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Bench, Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .harness.foreign import imb_tables
 from .harness.launch import exhibits
@@ -25,12 +25,12 @@ class PointToPoint(Latency, Experiment):
         return 1.048576 / median_s(self, self.experiment, 1 << 20)
 
 
-class SmokePair(Smoke, PointToPoint):
-    options = {"sizes": "1,1Ki,1Mi", "budget": 0.02}
-
-
-class QuickPair(Quick, PointToPoint):
-    options = {"sizes": "1:4Mi:x4", "rse": 0.003, "budget": 0.1, "sample-time": 200e-6}
+class Pair(PointToPoint):
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,1Ki,1Mi", "budget": 0.02}},
+        "quick": {"options": {"sizes": "1:4Mi:x4", "rse": 0.003, "budget": 0.1,
+                              "sample-time": 200e-6}}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 class Modes(OptionParameters, Full, PointToPoint):
@@ -53,22 +53,27 @@ class Affinity(Full, PointToPoint):
 
 
 @rfm.simple_test
-class pingpong_smoke(SmokePair):
+class pingpong(Pair):
+    # At scale bench it is compared with `imb`. Both begin with the same sizes as a warm-up, and
+    # with buffers at the addresses of malloc, as in IMB, which are slower than those at a page. A
+    # sample contains many round trips: a pause after each lets both ranks complete outstanding
+    # work, and large messages are then up to 10 % faster than in IMB's loop. Each size takes as
+    # long as in IMB.
+    by_scale = {**Pair.by_scale, "bench": {
+        "options": {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.03,
+                    "min-repetitions": 3, "sample-time": 10e-3, "layout": "16"},
+        "transport": ["shm"]}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "pingpong"
 
-
-@rfm.simple_test
-class pingping_smoke(SmokePair):
-    experiment = "pingping"
-
-
-@rfm.simple_test
-class pingpong_quick(QuickPair):
-    experiment = "pingpong"
+    @run_after("setup")
+    def needs_its_peer(self):
+        if self.scale == "bench":
+            imb_tables.find_or_skip(self)
 
 
 @rfm.simple_test
-class pingping_quick(QuickPair):
+class pingping(Pair):
     experiment = "pingping"
 
 
@@ -95,20 +100,3 @@ class pingping_affinity(Affinity):
     experiment = "pingping"
     tags = exhibits.tags(
         *exhibits.figures("finisterrae", "5.3", "5.4", "5.6", "5.9", "5.10", "5.12"))
-
-
-@rfm.simple_test
-class pingpong_bench(Bench, PointToPoint):
-    """Compared with `imb_bench`. Both begin with the same sizes as a warm-up, and with buffers at
-    the addresses of malloc, as in IMB, which are slower than those at a page. A sample contains
-    many round trips: a pause after each lets both ranks complete outstanding work, and large
-    messages are then up to 10 % faster than in IMB's loop. Each size takes as long as in IMB."""
-
-    experiment = "pingpong"
-    transport = parameter(["shm"], type=str)
-    options = {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.03,
-               "min-repetitions": 3, "sample-time": 10e-3, "layout": "16"}
-
-    @run_after("setup")
-    def needs_its_peer(self):
-        imb_tables.find_or_skip(self)

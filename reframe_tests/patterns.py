@@ -7,7 +7,7 @@ The tests are named after what they measure; tags name the studies and their exh
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
@@ -140,15 +140,11 @@ class netpipe_frames(Full, Pattern):
 
 
 @rfm.simple_test
-class stream_smoke(Smoke, Pattern):
+class stream(Pattern):
+    by_scale = {"smoke": {"options": {"sizes": "1,1Ki,1Mi", "perturb": 3, "budget": 0.02}},
+                "quick": {"options": {"sizes": "1:4Mi:x4", "budget": 0.06}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "stream"
-    options = {"sizes": "1,1Ki,1Mi", "perturb": 3, "budget": 0.02}
-
-
-@rfm.simple_test
-class stream_quick(Quick, Pattern):
-    experiment = "stream"
-    options = {"sizes": "1:4Mi:x4", "budget": 0.06}
 
 
 @rfm.simple_test
@@ -181,15 +177,11 @@ class mpptest_nocache(Full, Pattern):
 
 
 @rfm.simple_test
-class mpptest_smoke(Smoke, Pattern):
+class mpptest(Pattern):
+    by_scale = {"smoke": {"options": {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}},
+                "quick": {"options": {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "pingpong"
-    options = {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}
-
-
-@rfm.simple_test
-class mpptest_quick(Quick, Pattern):
-    experiment = "pingpong"
-    options = {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}
 
 
 @rfm.simple_test
@@ -231,13 +223,11 @@ class Bandwidth(OptionParameters, Pattern):
 
 
 @rfm.simple_test
-class bandwidth_smoke(Smoke, Bandwidth):
-    options = {"sizes": "1,1Ki,1Mi", "queue": "0,1,4", "budget": 0.02}
-
-
-@rfm.simple_test
-class bandwidth_quick(Quick, Bandwidth):
-    options = {"sizes": "1:1Mi:x16", "queue": "0,1,2,8", "budget": 0.03}
+class bandwidth(Bandwidth):
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,1Ki,1Mi", "queue": "0,1,4", "budget": 0.02}},
+        "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "0,1,2,8", "budget": 0.03}}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
@@ -299,25 +289,16 @@ class message_rate(Full, Pairs):
 
 # Exchange: the blocking form deadlocks from a certain size on, which the launch records.
 
-class Exchange(Pattern):
+@rfm.simple_test
+class exchange(Pattern):
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,1Ki,1Mi", "budget": 0.02}},
+        "quick": {"options": {"sizes": "1:1Mi:x4", "budget": 0.04}},
+        "full": {"options": {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"},
+                 "tags": exhibits.tags("stival-fig-4.24")}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "exchange"
     operation = "exchange-posted"
-
-
-@rfm.simple_test
-class exchange_smoke(Smoke, Exchange):
-    options = {"sizes": "1,1Ki,1Mi", "budget": 0.02}
-
-
-@rfm.simple_test
-class exchange_quick(Quick, Exchange):
-    options = {"sizes": "1:1Mi:x4", "budget": 0.04}
-
-
-@rfm.simple_test
-class exchange_full(Full, Exchange):
-    options = {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"}
-    tags = exhibits.tags("stival-fig-4.24")
 
 
 @rfm.simple_test
@@ -335,40 +316,27 @@ class AllToAll(Ranks, Latency, Experiment):
 
 
 @rfm.simple_test
-class alltoall_variants_smoke(Smoke, AllToAll):
-    options = {"sizes": "1,1Ki,64Ki", "budget": 0.02}
-
-
-@rfm.simple_test
-class alltoall_variants_quick(Quick, AllToAll):
-    options = {"sizes": "1:256Ki:x4", "budget": 0.04}
-
-
-@rfm.simple_test
-class alltoall_variants_full(Full, AllToAll):
+class alltoall_variants(AllToAll):
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}, "ranks": [2]},
+        "quick": {"options": {"sizes": "1:256Ki:x4", "budget": 0.04}, "ranks": [2]},
+        "full": {"options": {**FULL, "sizes": "1:1Mi:x2"}, "limit_s": 300,
+                 "tags": exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))}}
+    scale = parameter(by_scale, type=str, loggable=True)
     ranks = parameter([2, 4, 8], type=int)
-    options = {**FULL, "sizes": "1:1Mi:x2"}
-    limit_s = 300
-    tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
 
 
-class OneSidedAllToAll(EveryRankCount, Latency, Experiment):
+@rfm.simple_test
+class alltoall_one_sided(EveryRankCount, Latency, Experiment):
     """Every rank to every rank by MPI_Put and by MPI_Get."""
 
+    by_scale = {
+        "quick": {"options": {"sizes": "1:256Ki:x16", "way": "one-sided", "budget": 0.03}},
+        "full": {"options": {**FULL, "sizes": "1:1Mi:x4", "way": "one-sided"}, "limit_s": 300}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "alltoall-variants"
     operation = "alltoall-put"
     varied = ["ranks"]
-
-
-@rfm.simple_test
-class alltoall_one_sided_quick(Quick, OneSidedAllToAll):
-    options = {"sizes": "1:256Ki:x16", "way": "one-sided", "budget": 0.03}
-
-
-@rfm.simple_test
-class alltoall_one_sided_full(Full, OneSidedAllToAll):
-    options = {**FULL, "sizes": "1:1Mi:x4", "way": "one-sided"}
-    limit_s = 300
 
 
 @rfm.simple_test

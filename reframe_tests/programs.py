@@ -7,7 +7,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 from reframe.core.meta import make_test
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment
 from .harness.backends import placements
 from .harness.foreign import adapter, any_program
 from .harness.launch import launches
@@ -40,13 +40,13 @@ class Program(Experiment):
 
 
 def declare():
-    """A test of each scale with the name of the program."""
-    word = re.sub(r"\W", "_", CHOSEN.name)
-    what = {"experiment": CHOSEN.name, "num_tasks": CHOSEN.ranks, "threads": CHOSEN.threads,
-            "limit_s": CHOSEN.limit_s}
-    for scale, ending in ((Smoke, "_check"), (Quick, ""), (Full, "_full")):
-        made = make_test(f"program_{word}{ending}", (scale, Program), dict(what), module=__name__)
-        rfm.simple_test(made)
+    """A test with the name of the program."""
+    name = "program_" + re.sub(r"\W", "_", CHOSEN.name)
+    names = {"smoke": f"{name}_check", "quick": name, "full": f"{name}_full"}
+    rfm.simple_test(make_test(name, (Program,), {
+        "experiment": CHOSEN.name, "num_tasks": CHOSEN.ranks, "threads": CHOSEN.threads,
+        "limit_s": CHOSEN.limit_s, "names": names,
+        "scale": parameter(names, type=str, loggable=True)}, module=__name__))
 
 
 if CHOSEN:

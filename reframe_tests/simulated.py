@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.launch import exhibits
 from .harness.model import families
 from .mixins.figures import Latency, Wait, median_s
@@ -62,27 +62,24 @@ WINDOWS = {**START, "start": "windows", "sync": "hierarchical", "sync-points": 6
 
 
 @rfm.simple_test
-class simulated_pingpong_smoke(Smoke, SimulatedPair):
+class simulated_pingpong(SimulatedPair):
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,1Mi", **Simulated.repetitions}},
+        "quick": {"options": {"sizes": "1:8Mi:x4", **Simulated.repetitions},
+                  "placement": ["near"]}}
+    scale = parameter(by_scale, type=str, loggable=True)
     placement = parameter(["near", "far"], type=str)
-    options = {"sizes": "1,1Mi", **Simulated.repetitions}
 
 
 @rfm.simple_test
-class simulated_smoke(Smoke, SimulatedCollective):
-    ranks = parameter([8], type=int)
-    options = {"operation": "bcast,alltoall", "sizes": "16,4Ki", **START}
-
-
-@rfm.simple_test
-class simulated_pingpong_quick(Quick, SimulatedPair):
-    options = {"sizes": "1:8Mi:x4", **Simulated.repetitions}
-
-
-@rfm.simple_test
-class simulated_quick(Quick, SimulatedCollective):
+class simulated(SimulatedCollective):
+    by_scale = {
+        "smoke": {"options": {"operation": "bcast,alltoall", "sizes": "16,4Ki", **START},
+                  "coll_selector": SELECTORS[:1], "ranks": [8]},
+        "quick": {"options": {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     coll_selector = parameter(SELECTORS, type=str)
     ranks = parameter([2, 4, 8, 16, 64], type=int)
-    options = {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}
 
 
 @rfm.simple_test

@@ -4,29 +4,19 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment
 from .harness.launch import exhibits
 from .mixins.ranks import EveryRankCount
 
 
-class Startup(EveryRankCount, Experiment):
+@rfm.simple_test
+class startup(EveryRankCount, Experiment):
     """One sample in each launch, because these operations happen once."""
 
+    by_scale = {"smoke": {"ranks": [2]},
+                "quick": {"tags": exhibits.tags("cotejo-startup")},
+                "full": {"tags": exhibits.tags("cotejo-startup")}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "startup"
     varied = ["ranks"]
     options = {"budget": 0.1}
-
-
-@rfm.simple_test
-class startup_smoke(Smoke, Startup):
-    ranks = parameter([2], type=int)
-
-
-@rfm.simple_test
-class startup_quick(Quick, Startup):
-    tags = exhibits.tags("cotejo-startup")
-
-
-@rfm.simple_test
-class startup_full(Full, Startup):
-    tags = exhibits.tags("cotejo-startup")

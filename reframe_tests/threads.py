@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, variable
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 
@@ -35,18 +35,15 @@ class Threads(OptionParameters, Experiment):
 
 
 @rfm.simple_test
-class threads_smoke(Smoke, Threads):
-    communicators = parameter(["one"], type=str)
-    options = {"sizes": "8,1Ki", "threads": "1,2", "budget": 0.02, "min-repetitions": 3}
-
-
-@rfm.simple_test
-class threads_quick(Quick, Threads):
-    options = {"sizes": SIZES, "threads": "1,2", "budget": 0.1, "min-repetitions": 5}
-    tags = exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")
-
-
-@rfm.simple_test
-class threads_full(Full, Threads):
-    options = {"sizes": "1:1Mi:x4", "threads": "1,2,4,8", "budget": 0.2, "min-repetitions": 5}
-    tags = exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")
+class threads(Threads):
+    by_scale = {
+        "smoke": {"options": {"sizes": "8,1Ki", "threads": "1,2", "budget": 0.02,
+                              "min-repetitions": 3},
+                  "communicators": ["one"]},
+        "quick": {"options": {"sizes": SIZES, "threads": "1,2", "budget": 0.1,
+                              "min-repetitions": 5},
+                  "tags": exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")},
+        "full": {"options": {"sizes": "1:1Mi:x4", "threads": "1,2,4,8", "budget": 0.2,
+                             "min-repetitions": 5},
+                 "tags": exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")}}
+    scale = parameter(by_scale, type=str, loggable=True)

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency
@@ -50,18 +50,14 @@ class EagerLimit(Experiment):
         return self.record["observed"]["found"]["eager_limit_bytes"]
 
 
-@rfm.simple_test
-class eager_limit_smoke(Smoke, EagerLimit):
-    options = {"sizes": "1:1Mi:x16", "tries": 1}
+TWO_LIMITS = {"eager_limit": ["default", "65536"]}
 
 
 @rfm.simple_test
-class eager_limit_quick(Quick, EagerLimit):
-    pass
-
-
-@rfm.simple_test
-class eager_limit_full(Full, EagerLimit):
+class eager_limit(EagerLimit):
+    by_scale = {"smoke": {"options": {"sizes": "1:1Mi:x16", "tries": 1}, **TWO_LIMITS},
+                "quick": TWO_LIMITS, "full": {}}
+    scale = parameter(by_scale, type=str, loggable=True)
     eager_limit = parameter(["default", "least", "16384", "65536", "262144", "most"], type=str)
 
 
@@ -76,15 +72,11 @@ class Protocol(Latency, Experiment):
 
 
 @rfm.simple_test
-class protocol_smoke(Smoke, Protocol):
+class protocol(Protocol):
+    by_scale = {"smoke": {"options": {"sizes": "8Ki,32Ki,128Ki", "budget": 0.02}},
+                "quick": {"options": {"sizes": "1Ki:512Ki:x2", "budget": 0.05}}}
+    scale = parameter(by_scale, type=str, loggable=True)
     experiment = "pingpong"
-    options = {"sizes": "8Ki,32Ki,128Ki", "budget": 0.02}
-
-
-@rfm.simple_test
-class protocol_quick(Quick, Protocol):
-    experiment = "pingpong"
-    options = {"sizes": "1Ki:512Ki:x2", "budget": 0.05}
 
 
 class ProtocolFull(Full, Protocol):

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Experiment, Full, Quick
 from .harness.launch import exhibits
 from .mixins.figures import Latency
 
@@ -43,15 +43,16 @@ class Transport(Layer):
 
 
 @rfm.simple_test
-class transport_smoke(Smoke, Transport):
-    options = {"sizes": "1,1Ki", "budget": 0.02}
-    datagrams = "1,1Ki"
-
-
-@rfm.simple_test
-class transport_quick(Quick, Transport):
-    options = {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}
-    tags = exhibits.tags("tinetti-ping-baseline")
+class transport(Transport):
+    by_scale = {
+        "smoke": {"options": {"sizes": "1,1Ki", "budget": 0.02}, "datagrams": "1,1Ki"},
+        "quick": {"options": {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"},
+                  "tags": exhibits.tags("tinetti-ping-baseline")},
+        "full": {"options": {"sizes": "1:32Ki:x2,64000,128Ki:1Mi:x2", "budget": 0.2,
+                             "interleave": "yes"},
+                 "datagrams": "1:32Ki:x2,64000",
+                 "tags": exhibits.tags("tinetti-ping-baseline")}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 
 @rfm.simple_test
@@ -66,13 +67,6 @@ class transport_pingpong(Quick, Latency, Experiment):
 class transport_stream(Quick, Transport):
     experiment = "stream"
     options = {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}
-
-
-@rfm.simple_test
-class transport_full(Full, Transport):
-    options = {"sizes": "1:32Ki:x2,64000,128Ki:1Mi:x2", "budget": 0.2, "interleave": "yes"}
-    datagrams = "1:32Ki:x2,64000"
-    tags = exhibits.tags("tinetti-ping-baseline")
 
 
 @rfm.simple_test

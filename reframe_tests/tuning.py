@@ -35,9 +35,11 @@ class EveryHost(Tuning):
 
 
 @rfm.simple_test
-class tuning_quick(Quick, EachCount):
+class tuning(EachCount):
     """The round of the search that chooses."""
 
+    by_scale = {"quick": {}}
+    scale = parameter(by_scale, type=str, loggable=True)
 
 @rfm.simple_test
 class tuning_hosts(Quick, EveryHost):

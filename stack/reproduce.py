@@ -101,7 +101,7 @@ def chosen(claims, budget_s, only=""):
 def jobs():
     """Test -> the file that has it, which gives its job the name."""
     return {test: path.stem for path in sorted((REPO / "reframe_tests").glob("*.py"), reverse=True)
-            for test in re.findall(r"^class (\w+)\(", path.read_text(), re.M)}
+            for test in re.findall(r'^(?:class |    names = .*")(\w+)', path.read_text(), re.M)}
 
 
 def studies(claims):
@@ -112,7 +112,7 @@ def studies(claims):
         seconds = 60 * float(claim["minutes"]) / max(len(cells), 1)
         for cell in cells:
             test = cell.partition(".")[0]
-            if job := jobs().get(test):
+            if job := jobs().get(test) or jobs().get(scales.test_of(test)):
                 scale = next((s for s in scales.LAUNCHES if test.endswith(f"_{s}")),
                              claim["scale"].split()[0])
                 times = found.setdefault(scales.tag(job, scale), {})

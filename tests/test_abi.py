@@ -71,5 +71,5 @@ def test_a_set_that_is_not_there_is_one_line():
 def test_tests_load_for_a_set_of_mpis_alone(tmp_path):
     """A set, or a site, that lists no simulator has the other tests all the same."""
     fake = Fake(tmp_path, "mpich", ("MPICH Version: 5.0.2", "", [("n1", 0), ("n1", 1)]))
-    output = fake.run("-l", "-n", "^pingpong_smoke", bare=True, COTEJO_MPIS=str(abi.FILE))
-    assert "pingpong_smoke" in output and "StopIteration" not in output, output[-2000:]
+    output = fake.run("-l", "-n", "^pingpong%scale=smoke", bare=True, COTEJO_MPIS=str(abi.FILE))
+    assert "pingpong %scale=smoke" in output and "StopIteration" not in output, output[-2000:]

@@ -22,10 +22,10 @@ def test_cray_is_started_by_srun_alone(tmp_path):
                 launcher="srun",
                 mpis="cray-mpich: {environment: {MPICH_NO_BUFFER_ALIAS_CHECK: '1'}}\n")
     executable(fake.prefix / "bin/cc", "#!/bin/sh\n")
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files",
                       MPICH_SMP_SINGLE_COPY_MODE="NONE", MPICH_GPU_SUPPORT_ENABLED="1")
     assert [(r["status"], r["reason"]) for r in fake.records()] == [("ok", "")], output[-2000:]
-    words, seen = fake.received("pingpong_smoke")
+    words, seen = fake.received("pingpong_")
     assert words[:6] == ["srun", "--nodes=1", "--ntasks=2", "--mpi=cray_shasta",
                          "--cpu-bind=map_cpu:0,1", "--ntasks-per-node=2"]
     assert words[6:9] == [f"{fake.prefix}/bin/cotejo", "pingpong", "--output"]
@@ -40,10 +40,10 @@ def test_cray_is_started_by_pals_where_there_is_no_slurm(tmp_path, monkeypatch):
     fake = Fake(tmp_path, "cray-mpich", (CRAY, "PE 0: MPICH", [("n1", 0), ("n1", 1)]),
                 launcher="mpiexec", mpis="cray-mpich: {}\n")
     executable(fake.prefix / "bin/cc", "#!/bin/sh\n")
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files",
                       PBS_JOBID="7.fake")
     assert [(r["status"], r["reason"]) for r in fake.records()] == [("ok", "")], output[-2000:]
-    words, _ = fake.received("pingpong_smoke")
+    words, _ = fake.received("pingpong_")
     assert words[:7] == ["mpiexec", "-n", "2", "--ppn", "2", "--cpu-bind", "list:0:1"]
     assert words[7:9] == [f"{fake.prefix}/bin/cotejo", "pingpong"]
     monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
@@ -55,7 +55,7 @@ def test_cray_is_not_offered_where_only_its_own_launcher_could_start_it(tmp_path
     fake = Fake(tmp_path, "cray-mpich", (CRAY, "", []))
     executable(fake.prefix / "bin/cc", "#!/bin/sh\n")
     assert ("partition 'compute': launcher mpirun starts none of its MPI libraries"
-            in fake.run("-l", "-n", "pingpong_smoke"))
+            in fake.run("-l", "-n", "^pingpong%scale=smoke"))
 
 
 def test_the_compiler_of_cray_gets_our_sources(tmp_path, monkeypatch):
@@ -73,10 +73,10 @@ def test_the_compiler_of_cray_gets_our_sources(tmp_path, monkeypatch):
 def test_mvapich_is_like_mpich_and_told_from_it(tmp_path):
     fake = Fake(tmp_path, "mvapich", ("MVAPICH Version:      4.0", "libfabric provider: tcp",
                                       [("n1", 0), ("n1", 1)]))
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files",
                       MVP_BARRIER_INTRA_ALGORITHM="smp")
     assert [(r["status"], r["reason"]) for r in fake.records()] == [("ok", "")], output[-2000:]
-    words, seen = fake.received("pingpong_smoke")
+    words, seen = fake.received("pingpong_")
     assert words[:5] == ["mpirun", "-np", "2", "-bind-to", "user:0,1"]
     assert "MVP_BARRIER_INTRA_ALGORITHM" not in seen
     assert seen["MPIR_CVAR_DEBUG_SUMMARY"] == "1"
@@ -103,9 +103,9 @@ def test_a_site_brings_its_own_launcher_in_one_file(tmp_path, monkeypatch):
     assert any("no launcher 'aprun2' is registered" in line
                for line in site_files.file_problems("fake"))
     (tmp_path / "sites/fake/launchers.py").write_text(OWN_LAUNCHER)
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files")
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files")
     (record,) = fake.records()
-    words, _ = fake.received("pingpong_smoke")
+    words, _ = fake.received("pingpong_")
     assert words[:4] == ["aprun2", "-n", "2", "-q"], output[-2000:]
     assert record["asked"]["cpus"] == [0, 1]
 
@@ -116,10 +116,10 @@ def test_a_second_open_mpi_is_one_entry_of_the_site(tmp_path):
         "Open MPI v4.1.8, package", "on-host: all connections are sm", [("a", 0), ("a", 1)]),
         mpis="openmpi: {}\nopenmpi-4: {like: openmpi, title: Open MPI 4.1, order: 6, "
              "transports: {shm: {environment: {OMPI_MCA_btl: 'vader,self'}}}}\n")
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files")
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files")
     assert [(r["asked"]["mpi"], r["reason"]) for r in fake.records()] == [
         ("openmpi-4", "")], output[-2000:]
-    _, seen = fake.received("pingpong_smoke")
+    _, seen = fake.received("pingpong_")
     assert seen["OMPI_MCA_btl"] == "vader,self"
     assert seen["OMPI_MCA_pml"] == "ob1"
 

@@ -243,8 +243,7 @@ def test_every_comparison_of_collectives_names_the_algorithms(job):
              and getattr(one, "experiment", "") == "collective"}
     assert tests
     assert {name for name, one in tests.items() if not one.messages_counted} <= {
-        "Groups", "collective_groups_quick", "collective_groups_full",
-        "Lead", "lead_quick", "lead_full"}
+        "collective_groups", "lead"}
 
 
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):

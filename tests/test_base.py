@@ -80,8 +80,34 @@ def test_a_parameter_that_was_forgotten_is_in_the_name_of_the_cell():
         shape = builtins.parameter(["round", "square"])
         only = builtins.parameter(["one"])
 
-    assert planning.identity_parameters(forgetful, [], []) == ["shape"]
-    assert planning.identity_parameters(forgetful, [], ["only"]) == ["only", "shape"]
+    class other(forgetful):  # noqa: N801
+        varied = ["only"]
+
+    assert planning.identity_parameters(forgetful, "smoke") == ["shape"]
+    assert planning.identity_parameters(other, "smoke") == ["only", "shape"]
+
+
+def test_a_test_has_of_each_scale_the_variants_and_the_names_that_it_declares():
+    class scaled(base.Experiment):  # noqa: N801
+        by_scale = {"smoke": {"shape": ["round"]}, "full": {"varied": ["colour", "shape"]}}
+        scale = builtins.parameter(by_scale, type=str)
+        shape = builtins.parameter(["round", "square"])
+        colour = builtins.parameter(["red", "blue"])
+        names = {"full": "as_ever"}
+
+    variants = [scaled.get_variant_info(n)["params"] for n in range(scaled.num_variants)]
+    there = [(one["scale"], one["shape"]) for one in variants if planning.is_there(scaled, one)
+             and one["transport"] == "shm" and one["colour"] == "red"]
+    assert there == [("smoke", "round"), ("full", "round"), ("full", "square")]
+    assert planning.identity_parameters(scaled, "smoke") == ["colour"]
+    assert planning.identity_parameters(scaled, "full") == ["colour", "shape"]
+    assert planning.tests_of(scaled, {__name__}) == {
+        "scaled_smoke": (scaled, "smoke"), "as_ever": (scaled, "full")}
+
+    class given(scaled):  # as of `reframe -P shape=square,oval`
+        shape = builtins.parameter(["square", "oval"])
+
+    assert planning.is_there(given, {"scale": "smoke", "shape": "square"})
 
 
 def test_neither_tests_nor_their_base_ask_for_a_backend_by_name():

@@ -31,7 +31,7 @@ def site(tmp_path):
 def test_each_mpi_is_carried_as_its_files_say(site, tmp_path):
     done = subprocess.run(
         [str(REFRAME), "-r", "-c", str(families.REPO / "reframe_tests/p2p.py"), "-n",
-         "pingpong_smoke"],
+         "^pingpong%scale=smoke"],
         cwd=tmp_path, text=True, capture_output=True, timeout=300, env={
             **os.environ, "COTEJO_SITE": site.name, "COTEJO_SITES": str(site.parent),
             "COTEJO_RESULTS": str(tmp_path / "results"), "COTEJO_SESSION": "one",

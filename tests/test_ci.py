@@ -111,7 +111,7 @@ def test_a_generated_pipeline_measures_one_session_and_publishes_it(site):
     given = {**variables("gitlab-child.yml", site.folder), **mine, "COTEJO_LAUNCHES": launches}
     # Hashes that another process of ReFrame gives to the same tests.
     number = dict(re.findall(r"%block=(\d+) .*transport=shm (/\w+)",
-                             site.run("-l", "-n", "^pingpong_quick", **given)))
+                             site.run("-l", "-n", "^pingpong%scale=quick", **given)))
     shared = [job for job in measuring.values()
               if f"-n {number['1']} -r" in job["script"][0]
               or f"-n {number['2']} -r" in job["script"][0]]

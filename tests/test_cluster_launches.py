@@ -50,7 +50,7 @@ def launched(folder, cores, partition, *words):
     """Launches a smoke test in a partition on two cores; its records, and ReFrame's output."""
     done = subprocess.run(
         ["taskset", "-c", ",".join(map(str, cores)), str(REFRAME), "-r",
-         "-c", str(families.REPO / "reframe_tests/hosts.py"), "-n", "^hosts_smoke",
+         "-c", str(families.REPO / "reframe_tests/hosts.py"), "-n", "^hosts%scale=smoke",
          "--system", f"virtual-ethernet:{partition}", *words],
         cwd=folder, text=True, capture_output=True, timeout=400,
         env={**os.environ, "COTEJO_SITE": "virtual-ethernet", "COTEJO_RUN": str(folder / "run"),

@@ -47,7 +47,8 @@ def measured(output):
     found = []
     for test, words in re.findall(r"OK\S* \] .*?\) (\w+) (%.*?) /", output):
         named = dict(word.split("=") for word in re.findall(r"%(\S+)", words))
-        cell = [test, *(named[name] for name in ("mpi", "transport", "placement", "partition"))]
+        cell = [f"{test}_{named['scale']}", *(
+            named[name] for name in ("mpi", "transport", "placement", "partition"))]
         found.append((".".join(cell), int(named["block"])))
     return found
 
@@ -108,7 +109,7 @@ def test_a_study_and_a_bare_run_draw_their_blocks_by_one_function(site, way):
         (cell, block) for block in (1, 2, 3) for cell in planning.drawn_order(
             plan["seed"] + block, [[one] for one in sorted(plan["cells"])])]
     logs = {path.name for path in site.stack.glob("reframe/perflogs/*/*/*.log")}
-    assert logs - {"report.log"} == {"pingpong_quick.log", "pingping_quick.log"}
+    assert logs - {"report.log"} == {"pingpong.log", "pingping.log"}
 
 
 @pytest.mark.parametrize("job", ["threads", "experiments", "patterns"])
@@ -164,6 +165,6 @@ def test_a_list_runs_nothing_and_all_else_needs_a_word(site):
 
 def test_no_seed_where_no_order_was_drawn(tmp_path):
     fake = Fake(tmp_path, "intel-mpi", SAID)
-    fake.run("-r", "-n", "pingpong_smoke.*transport=shm")
+    fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm")
     (record,) = fake.records()
     assert record["asked"]["seed"] is None

@@ -85,9 +85,10 @@ def test_a_launch_does_not_see_what_the_shell_exported(tmp_path):
                 more=', "env_vars": [["UCX_TLS", "of-the-site"]]',
                 mpis="intel-mpi: {environment: {I_MPI_ADJUST_REDUCE: '2'}, "
                       "home: '{stack}/opt/impi'}\n", loaded=home / "lib/libmpi.so.12")
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files", **SHELL)
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files",
+                      **SHELL)
     assert [r["status"] for r in fake.records()] == ["ok"], output[-2000:]
-    _, seen = fake.received("pingpong_smoke")
+    _, seen = fake.received("pingpong_")
     steering = {name: value for name, value in seen.items()
                 if name.startswith(tuple(environment.steering(families.load().values())))}
     assert steering == {
@@ -118,10 +119,10 @@ def test_what_a_site_preloads_is_preloaded_beside_what_the_transport_does(tmp_pa
         "Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1)]),
         more=', "env_vars": [["LD_PRELOAD", "/site/its.so"]]',
         mpis="intel-mpi: {transports: {shm: {environment: {LD_PRELOAD: '{prefix}/ours.so'}}}}\n")
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files",
                       LD_PRELOAD="/shell/its.so")
     assert [r["reason"] for r in fake.records()] == [""], output[-2000:]
-    _, seen = fake.received("pingpong_smoke")
+    _, seen = fake.received("pingpong_")
     assert seen["LD_PRELOAD"] == f"{fake.prefix}/ours.so:/site/its.so"
 
 

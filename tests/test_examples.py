@@ -110,7 +110,7 @@ def test_reframe_has_tests_of_the_experiment_that_the_page_adds(with_rally):
         env={**os.environ, "COTEJO_SITE": "local",
              "RFM_CONFIG_FILES": str(with_rally / "reframe_tests/config.py")})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert {"rally_smoke", "rally_quick"} <= set(re.findall(r"- (\w+)", done.stdout))
+    assert set(re.findall(r"- rally .*scale=(\w+)", done.stdout)) == {"smoke", "quick"}
 
 
 @pytest.mark.parametrize(("name", "expected"), [

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The register of exhibits and the tags of the tests agree."""
 
-import ast
+import importlib
 import re
+import sys
 
-from reframe_tests.harness.launch import exhibits
-from reframe_tests.harness.model import experiment_table
+from reframe_tests.base import Experiment
+from reframe_tests.harness.launch import planning, scales
 from reframe_tests.harness.model.families import REPO
 
 
@@ -34,21 +35,28 @@ def named_in(row):
     return row["tests"]
 
 
+def in_cells(*jobs):
+    """Name in cells -> scale and tags, of every ReFrame test of some files."""
+    modules = {importlib.import_module(f"reframe_tests.{job}").__name__ for job in jobs}
+    return {name: (scale, {*planning.of_scale(test, scale).get("tags", test.tags)})
+            for name, (test, scale) in planning.tests_of(Experiment, modules).items()}
+
+
 def classes():
-    """Name -> tags written in its body, of every ReFrame test."""
-    found = {}
-    for path in (REPO / "reframe_tests").glob("*.py"):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef) and node.decorator_list:
-                tags = [item.value for item in node.body if isinstance(item, ast.Assign)
-                        and item.targets[0].id == "tags"]
-                found[node.name] = set().union(*(
-                    eval(compile(ast.Expression(tag), str(path), "eval"), {"exhibits": exhibits})
-                    for tag in tags))
-    for row in experiment_table.load():
-        if row.job:
-            found[f"{row.symbol}_smoke"] = found[f"{row.symbol}_quick"] = set()
-    return found
+    """Name in cells -> tags of every ReFrame test."""
+    every = in_cells(*(path.stem for path in (REPO / "reframe_tests").glob("*.py")
+                       if path.stem not in scales.NO_JOBS))
+    return {name: tags for name, (_, tags) in every.items()}
+
+
+def test_no_class_gives_a_value_to_a_variable_of_its_scales():
+    """The value would win over that of the scale, as one of `reframe -S` does."""
+    classes()
+    names = [(test, name) for test, scale in planning.tests_of(Experiment, sys.modules).values()
+             for name in planning.of_scale(test, scale) if name not in test.raw_params]
+    assert len(names) > 100
+    assert [f"{test.__name__}.{name}" for test, name in names
+            if getattr(test, name) != planning.inherited(test, name)] == []
 
 
 def test_every_test_of_the_register_is_there():

@@ -117,7 +117,7 @@ def test_words_of_refusal_mark_the_launch_and_are_its_reason(mpi, line):
 def test_a_variable_goes_into_launch_and_record(tmp_path):
     fake = Fake(tmp_path, "mpich", ("MPICH Version: 5.0.2", "libfabric provider: tcp",
                                     [("n1", 0), ("n1", 1)]))
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files",
                       COTEJO_SET="MPIR_CVAR_X=1;2|3")
     found = fake.records()
     assert {r["asked"]["settings"]["MPIR_CVAR_X"] for r in found} == {"1;2", "3"}, output[-2000:]

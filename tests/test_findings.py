@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from reframe_tests.harness.model import ROOTS, experiment_table, families
-from tests.test_exhibits import register
+from reframe_tests.harness.model import ROOTS, families
+from tests.test_exhibits import in_cells, register
 
 IN_R = families.REPO / "analysis/tests/testthat"
 
@@ -64,14 +64,12 @@ def test_what_others_measure_has_experiment_job_exhibits_and_tests(row):
     sources = (families.REPO / "src/experiments").rglob("*.c")
     if row["experiment"] != "experiments of two ranks":
         assert any(f'.name = "{row["experiment"]}"' in path.read_text() for path in sources)
-    job = (families.REPO / f"reframe_tests/{row['job'].removesuffix('-full')}.py").read_text()
-    scale = "Full" if row["job"].endswith("-full") else "Quick"
-    there = set(re.findall(rf"^class (\w+)\([^)]*\b{scale}\b", job, re.M))
-    if row["job"] == "experiments":  # tests that a row of a table declares
-        there |= {f"{one.symbol}_quick" for one in experiment_table.load() if one.job}
+    job, _, of_full = row["job"].partition("-")
+    there = {name for name, (scale, _) in in_cells(job).items()
+             if scale == "full" or (scale == "quick" and not of_full)}
     for name in row["exhibits"].split("; "):  # of the data of that command, or of all the job
         drawn = register()[f"cotejo-{name}"]["tests"]
-        assert drawn & (there | set(re.findall(r"^class (\w+)\(Full", job, re.M))), name
+        assert drawn & there, name
     named = re.findall(r"([\w-]+)(::|: )([^;]+)", row["tests"])
     assert named
     for path, words in (place_of(*one) for one in named):

@@ -185,7 +185,7 @@ def test_a_launch_with_another_library_is_marked_with_both_values(tmp_path):
     fake = Fake(tmp_path, "openmpi", (
         "Open MPI v5.0.11, package", "on-host: all connections are sm", [("a", 0), ("a", 1)]),
         loaded="/elsewhere/lib/libmpi.so.40")
-    fake.run("-r", "-n", "pingpong_smoke.*transport=shm")
+    fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm")
     (record,) = fake.records()
     assert record["status"] == "marked"
     assert record["reason"] == (
@@ -271,7 +271,7 @@ def test_two_modules_of_one_library_are_built_and_measured_each_as_itself(
         assert verify.check(family, stack, tmp_path) == family.version
     done = subprocess.run(
         [str(REFRAME), "-c", str(families.REPO / "reframe_tests/p2p.py"), "-r",
-         "-n", "pingpong_smoke.*transport=shm"], text=True, capture_output=True,
+         "-n", "^pingpong%scale=smoke.*transport=shm"], text=True, capture_output=True,
         env={**os.environ, "COTEJO_STACK": str(stack), "COTEJO_SESSION": "s",
              "COTEJO_RESULTS": str(tmp_path / "results"),
              "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})

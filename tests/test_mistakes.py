@@ -17,7 +17,7 @@ from tests.fake_mpi import REFRAME, SITE, Fake, forked
 needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1)])
 P2P = ("reframe", "-c", f"{families.REPO}/reframe_tests/p2p.py")
-ONE = (*P2P, "-l", "-n", "pingpong_smoke")
+ONE = (*P2P, "-l", "-n", "^pingpong%scale=smoke")
 GIVEN = {"GIVEN": "TAG CELLS LAUNCHES NAME FROM WHERE SITE"}
 
 
@@ -119,20 +119,20 @@ MISTAKES = {
     "variable before a study": (("study", "--help"), {"COTEJO_PART": "1/2"}, {},
                                 "study: COTEJO_PART is a variable of cotejo's own"),
     "launches": (ONE, {"COTEJO_LAUNCHES": "ten"}, {}, "COTEJO_LAUNCHES='ten' is no number"),
-    "test": ((*P2P, "-l", "-n", "pingpog_smoke"), {}, {},
-             "is selected by -n pingpog_smoke; did you mean 'pingpong_smoke'"),
-    "test that runs": ((*P2P, "-r", "-n", "pingpog_smoke"), {}, {},
-                       "is selected by -n pingpog_smoke; did you mean 'pingpong_smoke'"),
+    "test": ((*P2P, "-l", "-n", "pingpog"), {}, {},
+             "is selected by -n pingpog; did you mean 'pingpong'"),
+    "test that runs": ((*P2P, "-r", "-n", "pingpog"), {}, {},
+                       "is selected by -n pingpog; did you mean 'pingpong'"),
     "tag": ((*P2P, "-l", "--tag=qiuck"), {}, {},
             "is selected by -t qiuck; did you mean 'quick'"),
-    "environment": ((*P2P, "-l", "-n", "pingpong_smoke", "-pinteli-mpi"), {}, {},
+    "environment": ((*P2P, "-l", "-n", "^pingpong%scale=smoke", "-pinteli-mpi"), {}, {},
                     "is selected by -p inteli-mpi; did you mean 'intel-mpi'"),
     "library outside of an allocation": (
         (*ONE[:1], "-l", "-pintel-mpi"), {},
         site(reframe_py=partition(scheduler="slurm", launcher="srun")),
         "is selected by this command: outside of an allocation"),
     "expression": ((*P2P, "-l", "-E", "scale=='quik'"), {}, {}, "is selected by this command"),
-    "partition": ((*P2P, "-l", "-n", "pingpong_smoke", "--system=fake:compte"), {}, {},
+    "partition": ((*P2P, "-l", "-n", "^pingpong%scale=smoke", "--system=fake:compte"), {}, {},
                   "'fake:compte'|compte"),
     "no configuration": ((*P2P, "-l"),
                          {"RFM_CONFIG_FILES": ""}, {}, "set RFM_CONFIG_FILES=.*config.py"),

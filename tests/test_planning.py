@@ -42,7 +42,7 @@ def test_a_dry_run_of_tests_with_figures_ends_well(site):
 def cells_of(fake):
     """The cells of a site, by a dry run."""
     noted = fake.folder / "cells"
-    fake.run("--dry-run", "-n", "pingpong_smoke", COTEJO_CELLS=str(noted))
+    fake.run("--dry-run", "-n", "^pingpong%scale=smoke", COTEJO_CELLS=str(noted))
     return {json.loads(line)["cell"] for line in noted.read_text().splitlines()}
 
 
@@ -53,7 +53,7 @@ def test_memory_of_devices_is_planned_where_a_partition_has_them(tmp_path, featu
     noted = tmp_path / "cells"
     fake = Fake(tmp_path / "site", "intel-mpi", SAID, more=features)
     fake.start(str(REFRAME), "-c", str(fake.repo / "reframe_tests/devices.py"), "--dry-run", "-n",
-               "devices_smoke.*shm", COTEJO_CELLS=str(noted))
+               "^devices%.*scale=smoke.*shm", COTEJO_CELLS=str(noted))
     told = [json.loads(line) for line in noted.read_text().splitlines()]
     assert {kind for cell in told for kind in ("host", "cuda", "hip", "managed")
             if "file" in cell and f".{kind}" in cell["cell"]} == kinds
@@ -92,10 +92,10 @@ def with_modules(folder, names):
 def test_an_mpi_of_a_site_is_loaded_by_its_modules(tmp_path):
     """ReFrame had no module system, so that none was loaded, without an error."""
     fake = with_modules(tmp_path, "gnu/13, impi/2021.19")
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files",
                       LMOD_CMD=f"{tmp_path}/lmod", **MODULE)
     assert [r["reason"] for r in fake.records()] == [""], output[-2000:]
-    _, seen = fake.received("pingpong_smoke")
+    _, seen = fake.received("pingpong_")
     assert seen["LOADED"] == ":gnu/13:impi/2021.19"
     assert seen["I_MPI_X"] == "1"
 
@@ -119,18 +119,18 @@ def test_modules_that_cannot_be_loaded_are_said(tmp_path):
     assert said.strip().splitlines()[-1] == (
         "cotejo: the site loads modules (no-such/1), and this shell has no module system (Lmod or "
         "Environment Modules)")
-    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", LMOD_CMD=f"{tmp_path}/lmod",
-                      **MODULE)
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm",
+                      LMOD_CMD=f"{tmp_path}/lmod", **MODULE)
     assert fake.records() == [] and "no-such/1" in output
 
 
 def test_reframe_thinks_of_no_line_that_nobody_asked_for(site):
     """It looks at all of a test for each: 1 ms, dozens of times a launch."""
-    assert "Selecting subconfig" not in site.run("--dry-run", "-n", "pingpong_smoke.*shm")
-    assert "Entering stage" in site.run("--dry-run", "-vvvv", "-n", "pingpong_smoke.*shm")
+    assert "Selecting subconfig" not in site.run("--dry-run", "-n", "^pingpong%scale=smoke.*shm")
+    assert "Entering stage" in site.run("--dry-run", "-vvvv", "-n", "^pingpong%scale=smoke.*shm")
 
 
 def test_no_test_has_the_variable_that_costs_half_of_its_making():
     p2p = pytest.importorskip("reframe_tests.p2p")
-    assert "variables" not in p2p.pingpong_quick.var_space.vars
-    assert "env_vars" in p2p.pingpong_quick.var_space.vars
+    assert "variables" not in p2p.pingpong.var_space.vars
+    assert "env_vars" in p2p.pingpong.var_space.vars

@@ -214,7 +214,7 @@ def pair(tree, launches):
     """Simulated ping-pongs launched in a tree; returns the status and output of ReFrame."""
     done = subprocess.run(
         [str(families.stack_prefix() / "tools/bin/reframe"), "-r",
-         "-c", str(tree / "reframe_tests/simulated.py"), "-n", "^simulated_pingpong_quick",
+         "-c", str(tree / "reframe_tests/simulated.py"), "-n", "^simulated_pingpong%.*scale=quick",
          "--system", "simulated:ufpr"],
         cwd=tree, text=True, capture_output=True, timeout=120, env=variables(tree, launches))
     return done.returncode, done.stdout
@@ -257,14 +257,14 @@ def test_a_launch_outside_of_its_references_is_a_failure_of_performance(tmp_path
     """It was one of sanity, which kept the slow launches out of performance logs and reports."""
     fake = fake_mpi.Fake(tmp_path, "intel-mpi", (
         "Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1)]))
-    fake.run("-r", "-n", "pingpong_smoke.*transport=shm")
+    fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm")
     (record,) = fake.records()
     usual = {"low_s": 4e-7, "median_s": 5e-7, "high_s": 5e-7, "launches": 5, "sessions": 3}
     cell = {"date": "2026-01-01T00:00:00Z", "state": references.state_of(record),
             "groups": {"pingpong 1 B": usual}}
     (tmp_path / "sites/fake/references.json").write_text(json.dumps(
         {"schema": references.SCHEMA, "cells": {record["id"].rpartition(".")[0]: cell}}))
-    said = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", COTEJO_SESSION="next",
+    said = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", COTEJO_SESSION="next",
                     COTEJO_LAUNCHES="2")
     assert "slower than the references: pingpong 1 B: 1 us, +100 %" in said
     assert "test failed during 'performance'" in said
@@ -385,7 +385,7 @@ def test_a_slower_library_fails_the_shipped_references(own_tree, site):
         path.write_text(text.replace("    main_job = True\n", slower, 1))
         done = subprocess.run(
             [str(fake_mpi.REFRAME), "-r", "-c", str(path), place[0], "-n",
-             f"^pingpong_quick.*{place[1]}", "-p", "(mpich|openmpi)", "--performance-report",
+             f"^pingpong%scale=quick.*{place[1]}", "-p", "(mpich|openmpi)", "--performance-report",
              f"--prefix={own_tree / 'stage'}"],
             cwd=own_tree, text=True, capture_output=True, timeout=200,
             env={**variables(own_tree, launches=2), "COTEJO_SITE": site})

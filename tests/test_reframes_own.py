@@ -16,7 +16,7 @@ from tests.fake_mpi import REFRAME, Fake, executable
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
          [("a", 0), ("a", 1)])
-ONE = ("-n", "pingpong_smoke.*transport=shm")
+ONE = ("-n", "^pingpong%scale=smoke.*transport=shm")
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def test_results_are_stored_and_reported_by_default(site, tmp_path):
     stored = site.run("--list-stored-sessions")
     assert len(re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", stored)) == 1, stored[-1500:]
     compared = site.run("--performance-compare=now-1d:now/now-1d:now/mean:/")
-    assert "pingpong_smoke" in compared, compared[-1500:]
+    assert "pingpong" in compared, compared[-1500:]
 
 
 def test_tests_are_distributed_over_nodes(site):
     output = site.run("-l", "--distribute=all", *ONE)
-    assert re.search(r"pingpong_smoke.*\.nid=\S+", output), output[-2500:]
+    assert re.search(r"pingpong .*scale=smoke.*\.nid=\S+", output), output[-2500:]
 
 
 def test_a_pipeline_is_generated(site):
@@ -47,19 +47,19 @@ def test_a_pipeline_is_generated(site):
     output = site.run(f"--ci-generate={path}", *ONE)
     assert path.exists(), output[-2500:]
     jobs = yaml.safe_load(path.read_text())
-    (job,) = (job for name, job in jobs.items() if name.startswith("pingpong_smoke"))
+    (job,) = (job for name, job in jobs.items() if name.startswith("pingpong"))
     assert re.search(r"-n /[0-9a-f]{8} -r", job["script"][0])
 
 
 def script(site, *words):
     """The job script that a dry run writes for the launches that are chosen, one after another."""
-    said = site.run("--dry-run", "-n", "pingpong_quick.*transport=shm", *words)
+    said = site.run("--dry-run", "-n", "^pingpong%scale=quick.*transport=shm", *words)
     found = [path.read_text() for path in site.stack.glob("reframe/**/rfm_job.sh")]
     assert found, said[-2500:]
     return "\n".join(found)
 
 
-@pytest.mark.parametrize("prefix", ["", "pingpong_quick."])
+@pytest.mark.parametrize("prefix", ["", "pingpong."])
 def test_variables_set_sizes_budget_and_precision(site, prefix):
     usual = script(site)
     assert "--sizes 1:4Mi:x4" in usual and "--budget 0.1" in usual and "--rse 0.003" in usual
@@ -70,8 +70,17 @@ def test_variables_set_sizes_budget_and_precision(site, prefix):
     assert "1:4Mi:x4" not in chosen
 
 
+@pytest.mark.parametrize(("words", "limit_s"), [((), 120), (("-S", "overlap.limit_s=7"), 7)])
+def test_the_command_line_wins_over_the_variables_of_a_scale(site, words, limit_s):
+    said = site.start(str(REFRAME), "-c", str(families.REPO / "reframe_tests/overlap.py"),
+                      "--dry-run", "-n", "^overlap%", "-E", "scale == 'quick' and "
+                      "pattern == 'pingpong' and transport == 'shm'", *words)
+    (path,) = site.stack.glob("reframe/**/rfm_job.sh")
+    assert re.findall(r"cotejo-guard (\d+) ", path.read_text()) == [str(limit_s)], said[-2000:]
+
+
 def test_a_variable_of_another_test_changes_nothing(site):
-    assert "--sizes 1:4Mi:x4" in script(site, "-S", "pingping_quick.sizes=8")
+    assert "--sizes 1:4Mi:x4" in script(site, "-S", "pingping.sizes=8")
 
 
 def listed(site, *words, **variables):
@@ -81,24 +90,29 @@ def listed(site, *words, **variables):
 
 
 def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
-    every = listed(site, "-n", "^pingpong_quick")
+    every = listed(site, "-n", "^pingpong%scale=quick")
     assert len(every) == 2
-    assert listed(site, "-n", "^pingpong_quick", "-E", "transport=='shm'") == [
+    assert listed(site, "-n", "^pingpong%scale=quick", "-E", "transport=='shm'") == [
         one for one in every if "transport=shm" in one[0]]
     assert listed(site, "-n", every[1][1]) == [every[1]]
     assert listed(site, "-E", "scale=='quick' and experiment=='pingpong'") == every
-    assert listed(site, "-n", "^pingpong_quick", "-p", "intel-mpi") == every
-    varied = listed(site, "-n", "^pingpong_quick.*shm", "-P", "placement=near,far")
+    assert listed(site, "-n", "^pingpong%scale=quick", "-p", "intel-mpi") == every
+    varied = listed(site, "-n", "^pingpong%scale=quick.*shm", "-P", "placement=near,far")
     assert [re.search(r"placement=(\w+)", name)[1] for name, _ in varied] == ["near", "far"]
-    varied = listed(site, "-n", "^pingpong_quick.*shm", "-P", "sizes=8,16")
+    assert listed(site, "-n", "^pingpong%", "-P", "scale=quick") == every
+    assert listed(site, "-n", "^pingpong%", "-E", "scale == 'quick'") == every
+    assert listed(site, "-n", "^pingpong%", "--tag", "^quick$") == every
+    scales = [re.search(r"scale=(\w+)", name)[1] for name, _ in listed(site, "-n", "^pingpong%")]
+    assert scales == ["smoke"] * 2 + ["quick"] * 2 + ["bench"]  # the last one over shm alone
+    varied = listed(site, "-n", "^pingpong%scale=quick.*shm", "-P", "sizes=8,16")
     assert [re.search(r"sizes=(\w+)", name)[1] for name, _ in varied] == ["8", "16"]
 
 
 @pytest.mark.parametrize(("line", "chosen"), [
     ("-r", (False, "", [])), ("-rv --system=x -p mpich", (False, "", [])),
     ("-l --repeat=2", (False, "", [])), ("-l -n x", (True, "", ["x"])),
-    ("-rvnx", (True, "", ["x"])), ("-rn ^x%a=b", (True, "", ["x"])),
-    ("-l --nam=x -n ^y$", (True, "", ["x", "y"])), ("-l -n x -n /0123abcd", (True, "", [])),
+    ("-rvnx", (True, "", ["x"])), ("-rn ^x%a=b", (True, "", ["^x$"])),
+    ("-l --nam=x -n ^y$", (True, "", ["x", "^y$"])), ("-l -n x -n /0123abcd", (True, "", [])),
     ("-l -n x|y", (True, "", [])), ("-r -vE scale=='quick'", (True, "", [])),
     ("-lC -x y", (True, "", [])), ("-r -t ^quick$", (True, "quick", [])),
     ("-rt^quick$", (True, "quick", [])), ("-l --tag=^p2p-full$", (True, "p2p-full", [])),
@@ -113,8 +127,8 @@ def test_what_a_command_line_chooses_is_read_in_any_spelling(line, chosen):
 @pytest.mark.parametrize(("mode", "scale"), [("quick", "quick"), ("ci", "smoke")])
 def test_a_mode_selects_the_tests_of_a_scale(site, mode, scale):
     names = [name for name, _ in listed(site, f"--mode={mode}", bare=True)]
-    assert any(name.startswith(f"pingpong_{scale}") for name in names), names
-    assert all(scale in name.split()[0] for name in names), names
+    assert any(name.startswith(f"pingpong %scale={scale}") for name in names), names
+    assert all(f"%scale={scale} " in f"{name} " for name in names), names
 
 
 @pytest.mark.parametrize(("job", "impossible"), [
@@ -134,9 +148,11 @@ def test_files_are_chosen_by_full_names_of_tests_only():
     """A part of a name may be found in other tests, and in their parameters."""
     files = sorted((families.REPO / "reframe_tests").glob("*.py"))
     made = {"comparison", "experiments", "programs"}
-    for names, stems in ((["pingpong_quick"], {"p2p", "simulated"}), (["bcast"], set()),
-                         (["matching_full", "hosts_quick"], {"matching", "hosts"}),
-                         (["pingpong_quick", "x"], set())):
+    for names, stems in ((["^pingpong$"], {"p2p"}), (["bcast"], set()),
+                         (["pingpong"], {"overlap", "p2p", "patterns", "simulated", "thresholds",
+                                         "transports"}),
+                         (["matching", "^hosts$"], {"matching", "hosts"}),
+                         (["^pingpong$", "x"], set())):
         found = {path.stem for path in scales.files_of(names, files)}
         assert found == (stems | made if stems else set()), names
 
@@ -180,7 +196,7 @@ def test_failed_tests_are_run_again_from_a_restored_session(site):
     """--failed and --restore-session read ReFrame's report of the run before."""
     usual = (site.prefix / "bin/mpirun").read_text()
     executable(site.prefix / "bin/mpirun", "#!/bin/sh\necho cotejo: failed >&2; exit 1\n")
-    both = ("-n", "ping(pong|ping)_smoke.*transport=shm")
+    both = ("-n", "^ping(pong|ping)%scale=smoke.*transport=shm")
     assert "FAILED" in site.run("-r", *both)
     executable(site.prefix / "bin/mpirun", usual)
     (report,) = site.stack.glob("reframe/reports/run-*.json")
@@ -207,7 +223,7 @@ def test_a_bare_run_keeps_its_plan_in_any_spelling(site, tmp_path):
 def test_performance_logs_hold_the_figures(site):
     """Each line ended behind the result."""
     site.run("-r", *ONE)
-    (path,) = site.stack.glob("reframe/perflogs/*/*/pingpong_smoke.log")
+    (path,) = site.stack.glob("reframe/perflogs/*/*/pingpong.log")
     header, line = (text.split("|") for text in path.read_text().splitlines()[:2])
     assert "latency=1" in line or "latency=1.0" in line, line
     named = dict(zip(header, line, strict=True))

@@ -18,7 +18,7 @@ INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1
 def refused(fake, **variables):
     """The one line and the status of a bare `reframe -r`."""
     done = subprocess.run(
-        [str(REFRAME), "-r", "-n", "pingpong_smoke"], text=True, capture_output=True,
+        [str(REFRAME), "-r", "-n", "^pingpong%scale=smoke"], text=True, capture_output=True,
         cwd=fake.folder, env={
             **os.environ, "COTEJO_SITE": "fake", "COTEJO_SITES": str(fake.folder / "sites"),
             "COTEJO_STACK": str(fake.stack), "COTEJO_RESULTS": str(fake.folder / "results"),

@@ -33,7 +33,7 @@ def test_site_loads_and_lists_the_smoke_tests(site):
     job = families.REPO / f"reframe_tests/{'simulated' if site == 'simulated' else 'p2p'}.py"
     status, said = reframe(site, "--list", "-c", str(job), "--tag", "smoke")
     assert status == 0, said
-    assert "pingpong_smoke" in said
+    assert "pingpong %scale=smoke" in said
     assert "WARNING" not in said
 
 

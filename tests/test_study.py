@@ -130,7 +130,7 @@ def test_a_launch_that_hangs_is_ended_and_recorded_and_the_rest_goes_on(tmp_path
     stack = hanging_stack(tmp_path / "stack", FAMILIES["mpich"])
     done = subprocess.run(
         [str(REFRAME), "-r", "-c", str(families.REPO / "reframe_tests/p2p.py"),
-         "-n", "pingpong_smoke.*%transport=shm", "-S", "limit_s=3"],
+         "-n", "^pingpong%scale=smoke.*%transport=shm", "-S", "limit_s=3"],
         env=environment(tmp_path / "results", COTEJO_STACK=str(stack)), cwd=tmp_path, text=True,
         capture_output=True, timeout=300)
     launches = {r["asked"]["mpi"]: r for r in

@@ -6,13 +6,25 @@ import os
 from reframe.core.builtins import parameter, run_after, variable
 from reframe.core.pipeline import RegressionTestPlugin
 
-from ..harness.launch import scales
+from ..harness.launch import planning, scales
 from ..harness.model import factors, sites
 
 
 class ExperimentSpec(RegressionTestPlugin):
     """One question to a machine: the measured experiment and its variants."""
 
+    #: The amount of measuring, by which tags select tests, too.
+    #:
+    #: :values: smoke (a check that the test runs: one launch, few sizes), quick (an answer within
+    #:     minutes: ten launches, sizes that show each protocol), full (everything in the studies:
+    #:     thirty launches, all variants), bench (goals of the project: other tools in one session)
+    scale = parameter(type=str, loggable=True)
+    #: For each scale of a test: variables, to which the same class gives no value, and the values
+    #: that parameters have at this scale. Its cells begin with TEST_SCALE. A test without this has
+    #: one scale, and cells of its name.
+    by_scale = {}
+    #: Beginnings of cells that are neither: scale -> name.
+    names = {}
     #: Subcommand of the benchmark.
     #:
     #: :required: Yes
@@ -60,6 +72,16 @@ class ExperimentSpec(RegressionTestPlugin):
     every_host = variable(bool, value=False)
     #: Threads of each rank, each on a core of its own.
     threads = variable(int, value=1)
+
+    @run_after("init")
+    def take_scale(self):
+        """Sets the variables of the scale, unless `reframe -S` has set them."""
+        test = type(self)
+        params = {name: getattr(self, name) for name in test.raw_params}
+        self.skip_if(not planning.is_there(test, params), f"not at scale {self.scale}")
+        for name, value in planning.of_scale(test, self.scale).items():
+            if name not in params and getattr(self, name) == planning.inherited(test, name):
+                setattr(self, name, value)
 
     @run_after("init")
     def number(self):

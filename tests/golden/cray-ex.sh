@@ -1,7 +1,7 @@
 ## Slurm 24.05: srun(1) https://slurm.schedmd.com/srun.html (--cpu-bind, --network)
 ## HPE Cray MPICH: intro_mpi(3) https://cpe.ext.hpe.com/docs/latest/mpt/mpich/intro_mpi.html (MPICH_OFI_VERBOSE, MPICH_OFI_NIC_VERBOSE)
 #!/bin/bash
-#SBATCH --job-name="rfm_placement_check_c4ea8be7"
+#SBATCH --job-name="rfm_placement_check_900d6572"
 #SBATCH --ntasks=8
 #SBATCH --ntasks-per-node=8
 #SBATCH --output=rfm_job.out

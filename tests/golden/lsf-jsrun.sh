@@ -1,7 +1,7 @@
 ## IBM Spectrum LSF 10.1: bsub -nnodes https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=options-nnodes
 ## IBM Job Step Manager: jsrun(1) https://www.ibm.com/support/knowledgecenter/SSWRJV_10.1.0/jsm/jsrun.html and its Explicit Resource File https://www.ibm.com/support/knowledgecenter/en/SSWRJV_10.1.0/jsm/erf_format.html
 #!/bin/bash
-#BSUB -J rfm_placement_check_f31e607e
+#BSUB -J rfm_placement_check_e89eb7ce
 #BSUB -o rfm_job.out
 #BSUB -e rfm_job.err
 #BSUB -nnodes 4

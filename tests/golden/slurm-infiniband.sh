@@ -1,7 +1,7 @@
 ## Slurm 24.05: sbatch(1) https://slurm.schedmd.com/sbatch.html (--nodes, --exclusive), srun(1) https://slurm.schedmd.com/srun.html (--cpu-bind=map_cpu, --mpi, --ntasks-per-node)
 ## Lmod: module(1) https://lmod.readthedocs.io/en/latest/010_user.html
 #!/bin/bash
-#SBATCH --job-name="rfm_placement_check_3099f242"
+#SBATCH --job-name="rfm_placement_check_c0c2dc93"
 #SBATCH --ntasks=4
 #SBATCH --ntasks-per-node=1
 #SBATCH --output=rfm_job.out

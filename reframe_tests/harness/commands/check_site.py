@@ -20,7 +20,7 @@ from ..study import child, plans, submission
 from . import shared, site_files
 
 #: File -> its test that is launched; to load all others takes seconds.
-TESTS = {"site": "placement_check", "simulated": "simulated_pingpong_smoke"}
+TESTS = {"site": "placement_check", "simulated": "^simulated_pingpong%.*scale=smoke"}
 #: Reasons for which a sound site may leave out a launch; any other reason is an error.
 SOUND = {"same", "reach", "told"}
 LEFT_OUT = "left-out"

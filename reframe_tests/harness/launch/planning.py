@@ -35,14 +35,58 @@ def drawn_order(seed, questions):
             for one in draw.sample(question, len(question))]
 
 
-def identity_parameters(test, settings, varied):
-    """Names of the parameters that distinguish variants of a class of tests, beside block,
-    transport and placement: those that the class lists, and every other parameter with several
-    values except the parameter of `reframe --repeat`."""
-    named = [*settings, *varied]
-    return named + [name for name, found in test.raw_params.items()
-                    if name not in ("block", "transport", "placement", ".repeat_no", *named)
-                    and len(found.values) > 1]
+def declaring(test):
+    """The class that declares the scales of a class of tests."""
+    return next(one for one in test.__mro__ if "by_scale" in vars(one))
+
+
+def of_scale(test, scale):
+    """The values of variables and of parameters that a class of tests declares for a scale."""
+    return test.by_scale.get(scale, {})
+
+
+def inherited(test, name):
+    """The value of a variable in the bases of the class that declares the scales."""
+    return next(getattr(base, name) for base in declaring(test).__bases__ if hasattr(base, name))
+
+
+def is_there(test, params):
+    """Whether a class of tests has a variant: at a scale, parameters may have some of their values
+    only, except those that the command line gives."""
+    declared = declaring(test).raw_params
+    return all(params[name] in values for name, values in of_scale(test, params["scale"]).items()
+               if name in params and test.raw_params[name].values == declared[name].values)
+
+
+def test_name(test, scale):
+    """The name that cells have for a class of tests at a scale."""
+    return test.names.get(scale) or (
+        f"{test.__name__}_{scale}" if test.by_scale else test.__name__)
+
+
+def tests_of(base, modules):
+    """The tests of some modules: name in cells -> (class, scale). Classes of tests are in lower
+    case, their bases are not."""
+    found, classes = {}, [base]
+    while classes:
+        one = classes.pop()
+        classes += one.__subclasses__()
+        if one.__module__ in modules and one.__name__.islower():
+            found |= {test_name(one, scale): (one, scale)
+                      for scale in one.raw_params["scale"].values}
+    return found
+
+
+def identity_parameters(test, scale):
+    """Names of the parameters that distinguish variants of a class of tests at a scale, beside
+    block, transport and placement: those that the class lists, and every other parameter with
+    several values except the parameter of `reframe --repeat`."""
+    own = of_scale(test, scale)
+    named = [*test.settings, *own.get("varied", test.varied)]
+    return named + [
+        name for name, found in test.raw_params.items()
+        if name not in ("block", "scale", "transport", "placement", ".repeat_no", *named)
+        and len(own.get(name, found.values)) > 1]
 
 
 def cell_name(test, family, chosen, values, partition):
@@ -55,14 +99,15 @@ def cell_name(test, family, chosen, values, partition):
 
 def values_told(test):
     """The parameters that distinguish a test's variants: name -> value."""
-    names = test.told or identity_parameters(type(test), list(test.settings), list(test.varied))
+    names = test.told or identity_parameters(type(test), test.scale)
     return {name: getattr(test, name) for name in names}
 
 
 def name_of(test, family, partition):
     """The name of a test's cell under a family in a partition."""
     chosen = {"transport": test.transport, "placement": test.placement}
-    return cell_name(type(test).__name__, family, chosen, values_told(test).values(), partition)
+    return cell_name(test_name(type(test), test.scale), family, chosen, values_told(test).values(),
+                     partition)
 
 
 def note_unsupported(test, partitions):

@@ -48,7 +48,7 @@ def asked(test):
     return {
         "site": sites.site_name(), "partition": test.current_partition.name,
         "session": session(),
-        "experiment": test.experiment, "test": type(test).__name__,
+        "experiment": test.experiment, "test": planning.test_name(type(test), test.scale),
         "scale": test.scale, "launch": test.launch,
         "seed": test.seed, "mpi": request.family.name,
         "installation": request.family.installation.describe(families.stack_prefix()),

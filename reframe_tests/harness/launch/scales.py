@@ -28,6 +28,11 @@ def tag(job, scale):
     return {"quick": job, "smoke": f"{job}-check"}.get(scale, f"{job}-{scale}")
 
 
+def test_of(name):
+    """The beginning of the ReFrame test of a name in cells, which may end with the scale."""
+    return re.sub(rf"_({'|'.join(LAUNCHES)}|check)$", "", name)
+
+
 def known_tags():
     """Tags of all jobs and scales; exhibits have more tags."""
     jobs = [path.stem for path in (families.REPO / "reframe_tests").glob("*.py")
@@ -54,13 +59,14 @@ def files_with(asked, files):
 
 
 def files_of(tests, files):
-    """The files that have a test whose name contains one of these names, and the files that make
+    """The files that have a test in whose name one of these is found, and the files that make
     tests from tables. None if a name is incomplete, since parameters may contain it, too."""
     classes = {path: set(re.findall(r"^class (\w+)", path.read_text(), re.M)) for path in files}
     found = [path for path in files
-             if any(test in name for test in tests for name in classes[path])
+             if any(re.search(test, name) for test in tests for name in classes[path])
              or "make_test(" in path.read_text()]
-    return found if tests and {*tests} <= set().union(*classes.values()) else []
+    full = {test.strip("^$") for test in tests}
+    return found if tests and full <= set().union(*classes.values()) else []
 
 
 def launches(tag):

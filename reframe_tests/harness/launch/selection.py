@@ -72,7 +72,7 @@ def with_modes(words):
 
 def chosen(words):
     """Whether a command line of ReFrame chooses tests, the one tag that it chooses, or '', and the
-    tests that it names in full, where it names each so.
+    tests that it names in full, where it names each so: `^NAME$`, or NAME for a part of the name.
 
     ReFrame passes nothing of the command line to a configuration. Without this, a bare
     `reframe -r` would launch every test, or `reframe -n NAME` would need `-c` as well.
@@ -81,10 +81,10 @@ def chosen(words):
     # ReFrame finds a tag by a part of its name, and no other tag has these two words in it.
     tags = [re.fullmatch(r"\^([\w-]+)\$|(smoke|quick)", value)
             for option, value in found if option == "--tag"]
-    full = [re.fullmatch(r"\^?(\w+)(?:\W.*)?", value) if "|" not in value else None
+    full = [re.fullmatch(r"(\^?)(\w+)([%$]?).*", value) if "|" not in value else None
             for option, value in found if option == "--name"]
     return (bool(found), tags[0][tags[0].lastindex] if len(tags) == 1 and tags[0] else "",
-            [match[1] for match in full] if all(full) else [])
+            [f"^{m[2]}$" if m[1] and m[3] else m[2] for m in full] if all(full) else [])
 
 
 def why_none(words):
@@ -96,8 +96,10 @@ def why_none(words):
     for option, value in selected(with_modes(words), {**OPTIONS, **PRGENV}):
         letter, kind = {**OPTIONS, **PRGENV}[option]
         there = known(kind) if kind else []
-        if there and not any(re.search(value, name) for name in there):
-            found.append(f"-{letter} {value}{names.nearest(value.strip('^$'), there)}")
+        # ReFrame finds a name in that of a test with its parameters, `NAME%PARAMETER=VALUE`.
+        named = re.sub(r"^(\^?\w+)%.*", r"\1", value)
+        if there and not any(re.search(named, name) for name in there):
+            found.append(f"-{letter} {value}{names.nearest(named.strip('^$'), there)}")
     return (f"no test of site {sites.site_name()!r} is selected by "
             f"{', '.join(found) or 'this command'}"
             + (f": outside of an allocation a bare `reframe` has {JOB} alone, which is of no MPI "

@@ -135,7 +135,7 @@ def list_cells(tag, like):
     blocks by their scale.
     """
     tests = tests_of(like)  # others need not be made: a site of many partitions takes minutes
-    named = ["-n", f"^({'|'.join(tests)})(%|$)"] if tests else []
+    named = ["-n", f"^({'|'.join(sorted(set(map(scales.test_of, tests))))})"] if tests else []
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
             [child.program(), "--dry-run", "--tag", f"^{tag}$", *named],
