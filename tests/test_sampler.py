@@ -236,6 +236,18 @@ def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
         assert ("a wait for nothing" in done.stderr) == fails
 
 
+@pytest.mark.one_mpi
+def test_many_messages_have_a_tail(mpi, tmp_path):
+    """A hundred thousand messages, the longest of which is in the output and the description."""
+    record, rows = measured(mpi, tmp_path, "pingpong", "--sizes", "8", "--calls", "1", "--stage",
+                            "1000", "--min-repetitions", "100000", "--max-repetitions", "100000")
+    (summary,) = record["summary"]
+    times = sorted(float(row["time_s"]) for row in rows)
+    assert len(times) == 100000
+    assert summary["max_s"] == pytest.approx(times[-1], rel=1e-9)
+    assert times[99890] <= summary["p999_s"] <= times[99910]
+
+
 COUNTS_FRAMES = """\
 #define _GNU_SOURCE
 #include <dlfcn.h>

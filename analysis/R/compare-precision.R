@@ -254,7 +254,7 @@ read_medians <- function(session_dir) {
     }
     rbindlist(lapply(launch$summary, function(row) {
       factors <- row[setdiff(names(row), c(
-        "operation", "bytes", "n", "median_s", "min_s", "p95_s"
+        "operation", "bytes", "n", "median_s", "min_s", "p95_s", "p99_s", "p999_s", "max_s"
       ))]
       c(here, list(
         operation = paste(c(row$operation, if (length(factors)) text(factors)), collapse = " "),

@@ -321,7 +321,9 @@ summary_from_samples <- function(exhibit, samples, measures = character()) {
 }
 
 # Columns of a summary that describe the time.
-OF_TIME <- c("median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s", "bytes_per_s")
+OF_TIME <- c(
+  "median_s", "min_s", "p10_s", "p95_s", "p99_s", "p999_s", "max_s", "mean_s", "bytes_per_s"
+)
 
 #' Launch medians of a measure, for the launches and rows of an exhibit.
 #'

@@ -20,6 +20,9 @@ static void print_group(const struct samples *samples, size_t from) {
     printf("%-24s %12zu %8zu %8ld %14.4f %14.4f %14.4f %12.2f\n", name, s.first->bytes, s.n,
            s.first->calls, s.median_s * 1e6, s.min_s * 1e6, s.p95_s * 1e6,
            (double)s.first->bytes / s.median_s * 1e-6);
+    if (s.n >= SUMMARY_TAIL)
+        printf("# %s, tail [us]: p99 %.4f, p99.9 %.4f, longest %.4f\n", name, s.p99_s * 1e6,
+               s.p999_s * 1e6, s.max_s * 1e6);
 }
 
 void bench_print(struct bench *bench) {

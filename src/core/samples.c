@@ -295,7 +295,7 @@ static double quantile(const double *sorted, size_t n, double p) {
 }
 
 struct summary samples_summary(const struct samples *samples, size_t from) {
-    struct summary summary = {&samples->at[from], 0, NAN, NAN, NAN, false};
+    struct summary summary = {&samples->at[from], 0, NAN, NAN, NAN, NAN, NAN, NAN, false};
     size_t count = 0;
     for (size_t i = from; i != SAMPLE_NONE; i = samples->at[i].next)
         count++;
@@ -308,6 +308,11 @@ struct summary samples_summary(const struct samples *samples, size_t from) {
         summary.min_s = times[0];
         summary.median_s = quantile(times, summary.n, 0.5);
         summary.p95_s = quantile(times, summary.n, 0.95);
+    }
+    if (summary.n >= SUMMARY_TAIL) {
+        summary.p99_s = quantile(times, summary.n, 0.99);
+        summary.p999_s = quantile(times, summary.n, 0.999);
+        summary.max_s = times[summary.n - 1];
     }
     summary.lost = !times;
     free(times);
@@ -335,6 +340,14 @@ static void describe_summary(const struct samples *samples, const struct summary
     json_real(json, summary->min_s);
     json_name(json, "p95_s");
     json_real(json, summary->p95_s);
+    if (summary->n >= SUMMARY_TAIL) {
+        json_name(json, "p99_s");
+        json_real(json, summary->p99_s);
+        json_name(json, "p999_s");
+        json_real(json, summary->p999_s);
+        json_name(json, "max_s");
+        json_real(json, summary->max_s);
+    }
     json_close(json, '}');
 }
 

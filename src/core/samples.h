@@ -125,13 +125,16 @@ void samples_flush(struct samples *samples);
 void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,
                       struct failure *failure);
 
+enum { SUMMARY_TAIL = 10000 };
+
 // Summary of a launch's samples of one group: one operation, size and value of every factor. NaN
 // where no sample is valid.
 struct summary {
     const struct sample *first;
     size_t n; // valid ones
     double median_s, min_s, p95_s;
-    bool lost; // no memory to summarise
+    double p99_s, p999_s, max_s; // of at least SUMMARY_TAIL samples
+    bool lost;                   // no memory to summarise
 };
 
 // Summary of the group that the sample at `from` begins; samples before it are not looked at.

@@ -43,6 +43,27 @@ static void summaries(void) {
     samples_close(&samples);
 }
 
+// Ten samples are beyond the quantile of 99.9 %.
+static void extremes_need_many_samples(void) {
+    struct samples samples = {0};
+    struct failure failure = {0};
+    struct json json = {0};
+    for (int i = 1; i < SUMMARY_TAIL; i++)
+        add(&samples, "a", 8, i, true);
+    struct summary few = samples_summary(&samples, 0);
+    CHECK(isnan(few.p99_s) && isnan(few.p999_s) && isnan(few.max_s));
+    add(&samples, "a", 8, 1e6, true);
+    struct summary s = samples_summary(&samples, 0);
+    CHECK(fabs(s.p99_s - 9900.01) < 1e-6 && fabs(s.p999_s - 9990.001) < 1e-6);
+    CHECK(s.max_s == 1e6);
+    json_open(&json, '{');
+    samples_describe(&samples, &json, &failure);
+    json_close(&json, '}');
+    CHECK(strstr(json.text, "\"max_s\":1000000"));
+    json_free(&json);
+    samples_close(&samples);
+}
+
 // A column without a unit separates groups, a column with a unit does not.
 static void factors_make_groups(void) {
     static const struct column columns[] = {{"pairs", "", ""}, {"fastest_s", "s", ""}, {0}};
@@ -255,6 +276,7 @@ int main(void) {
     if (!mkdtemp(folder))
         return 1;
     summaries();
+    extremes_need_many_samples();
     factors_make_groups();
     many_names_take_no_square();
     rows_of_ranks_stream();

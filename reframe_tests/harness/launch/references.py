@@ -88,10 +88,13 @@ def interval(by_session, groups):
             "high_s": math.exp(centre + reach), "launches": launches, "sessions": sessions_seen}
 
 
+#: Names of the values of a group; its other names are factors.
+VALUES = ("operation", "bytes", "n", "median_s", "min_s", "p95_s", "p99_s", "p999_s", "max_s")
+
+
 def group_name(row):
     """Name of a group of samples within a launch: operation, bytes and factors."""
-    factors = {k: v for k, v in row.items()
-               if k not in ("operation", "bytes", "n", "median_s", "min_s", "p95_s")}
+    factors = {k: v for k, v in row.items() if k not in VALUES}
     return " ".join([row["operation"], f"{row['bytes']} B",
                      *(f"{k}={v}" for k, v in sorted(factors.items()))])
 
