@@ -123,7 +123,7 @@ summarise_samples <- function(samples, launch, factors, measures = character()) 
 
 # Quantiles of the samples of a launch, by column of the summary.
 QUANTILES <- c(median_s = 0.5, min_s = 0, p10_s = 0.1, p95_s = 0.95, p99_s = 0.99)
-# Further ones of launches with at least so many samples, of which ten are slower than p999_s.
+# Quantiles of launches with at least so many samples, of which ten are slower than p999_s.
 EXTREMES <- c(p999_s = 0.999, max_s = 1)
 LEAST_OF_EXTREMES <- 10000L
 
