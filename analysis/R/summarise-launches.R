@@ -13,7 +13,7 @@
 #'   columns of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples) and
 #'   `n_invalid`. `quantity` is the meaning of the time (`NA`: not recorded). `factors` has the
 #'   factor columns as one text. Times are `median_s`, `min_s`, `p10_s`, `p95_s`, `p99_s`, `mean_s`
-#'   (s, one operation), and `p999_s` and `max_s` if a launch has 10,000 valid samples of a row;
+#'   (s, one operation), and `p999_s` and `max_s` if a launch has 20,000 valid samples of a row;
 #'   `bytes_per_s` (B/s) is computed from the median. A column `measure_NAME`
 #'   for each further measure of the samples has its median, in the unit of the samples. A group
 #'   without a valid sample has `n` 0 and `NA`.
@@ -123,9 +123,9 @@ summarise_samples <- function(samples, launch, factors, measures = character()) 
 
 # Quantiles of the samples of a launch, by column of the summary.
 QUANTILES <- c(median_s = 0.5, min_s = 0, p10_s = 0.1, p95_s = 0.95, p99_s = 0.99)
-# Quantiles of launches with at least so many samples, of which ten are slower than p999_s.
+# Quantiles of launches with at least so many samples, of which twenty are slower than p999_s.
 EXTREMES <- c(p999_s = 0.999, max_s = 1)
-LEAST_OF_EXTREMES <- 10000L
+LEAST_OF_EXTREMES <- 20000L
 
 #' The factor columns of the samples, as one text per row: `pairs=2; queue=4`. Columns that a
 #' launch lacks are left out.

@@ -125,7 +125,7 @@ void samples_flush(struct samples *samples);
 void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,
                       struct failure *failure);
 
-enum { SUMMARY_TAIL = 10000 };
+enum { SUMMARY_TAIL = 20000 };
 
 // Summary of a launch's samples of one group: one operation, size and value of every factor. NaN
 // where no sample is valid.
