@@ -184,9 +184,15 @@ lacking_contrast <- function(exhibit, wanted) {
     there <- vapply(required, function(value) any(grepl(any_of(value), found)), NA)
     if (length(required) > 1L && sum(there) < 2L) {
       sprintf("launches with %s %s: reframe -r -n %s", word_of_column(column),
-        toString(required[!there]), strsplit(exhibit$spec$tests, "[ +]")[[1L]][[1L]])
+        toString(required[!there]), selecting(strsplit(exhibit$spec$tests, "[ +]")[[1L]][[1L]]))
     }
   }))
+}
+
+#' The pattern of `reframe -n` for tests, whose names may end with the scale.
+#' @noRd
+selecting <- function(tests) {
+  sub("^(\\w+)_(smoke|quick|full|bench)$", "'^\\1.*scale=\\2'", tests)
 }
 
 save_exhibit <- function(drawn, exhibit, name, printed, out_dir) {
@@ -297,7 +303,7 @@ waits_for <- function(spec, launches) {
     if (nrow(there)) {
       sprintf(" (%d there, %d usable)", nrow(there), sum(there$status == "ok"))
     },
-    ": reframe -r ", paste("-n", tests, collapse = " "),
+    ": reframe -r ", paste("-n", selecting(tests), collapse = " "),
     if (nzchar(spec$needs)) paste0("; ", spec$needs)
   )
 }

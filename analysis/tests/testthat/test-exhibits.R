@@ -174,10 +174,11 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_match(
     svg, "Same comparison as figure 1 of Stival (2006). Test planted.", fixed = TRUE
   )
-  waiting <- drawn_from(folder, one_row("by_size", tests = "other", sizes = "1..8"))
+  waiting <- drawn_from(folder, one_row("by_size", tests = "other_full", sizes = "1..8"))
   expect_identical(waiting$coverage$state, "waiting")
   expect_identical(
-    waiting$coverage$lacks, "launches of other with sizes 1..8: reframe -r -n other"
+    waiting$coverage$lacks,
+    "launches of other_full with sizes 1..8: reframe -r -n '^other.*scale=full'"
   )
   expect_identical(list.files(waiting$out), c("coverage.csv", "coverage.md", "index.html"))
   needs <- drawn_from(folder, one_row("", tests = "", needs = "an FFT experiment"))
