@@ -10,6 +10,8 @@ export R_LIBS=$STACK/R R_LIBS_USER=NULL
 unset R_LIBS_SITE R_DEFAULT_PACKAGES
 # With Spack, the tools of the tests are beside its stack.
 export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
+# In a locale without UTF-8, R cannot name the files of some tests.
+[ "$(locale charmap)" = UTF-8 ] || export LC_ALL=C.UTF-8
 # Tests neither wait for a study of this machine nor hold one up.
 if [ -z "${COTEJO_LOCKS:-}" ]; then
   COTEJO_LOCKS=$(mktemp -d)

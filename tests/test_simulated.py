@@ -177,7 +177,7 @@ def test_the_far_cell_has_a_longer_way_to_another_node(tmp_path):
 def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
     done = subprocess.run(
         [str(REFRAME), "-r", "-c", str(families.REPO / "reframe_tests/simulated.py"),
-         "-n", "simulated_(pingpong_)?smoke|simulated_pingpong_memory",
+         "-n", "^simulated(_pingpong)?%.*scale=smoke|^simulated_pingpong_memory",
          "--system", "simulated:finis-terrae"], text=True, capture_output=True, timeout=300,
         cwd=tmp_path,
         env={**os.environ, "COTEJO_SITE": "simulated", "COTEJO_RESULTS": str(tmp_path / "results"),

@@ -161,3 +161,23 @@ compare_verdicts <- function(first, second) {
   both[, turned := first %in% DIRECTIONS & second %in% DIRECTIONS & first != second]
   both[]
 }
+
+#' Whether comparisons show a difference in a statement over all questions of a study.
+#'
+#' A question is selected if its p survives Benjamini and Hochberg's procedure over the questions.
+#' With R of m questions selected, the level within them is `alpha` R / m (Benjamini and Bogomolov
+#' 2014). The verdicts of a question itself do not depend on other questions.
+#' @noRd
+over_questions <- function(comparison, alpha = ALPHA) {
+  by <- intersect(QUESTION, names(comparison))
+  rows <- comparison[, c(by, "q"), with = FALSE]
+  # The least p that is corrected within a question is the p of the question (Simes 1986).
+  own <- rows[!is.na(q)]
+  if (!nrow(own)) {
+    return(logical(nrow(rows)))
+  }
+  own <- own[, list(p = min(q)), by = by]
+  own[, chosen := stats::p.adjust(p, "BH") <= alpha]
+  own[, level := fifelse(chosen, alpha * mean(chosen), -1)]
+  own[rows, !is.na(i.q) & i.q <= level, on = by] %in% TRUE
+}

@@ -197,6 +197,17 @@ format_axis <- function(v) {
   ifelse(is.na(v), "", text)
 }
 
+#' The colours of a heat map; the legend's title names the quantity and its unit. After the theme.
+#' @noRd
+fill_by_value <- function(title, ...) {
+  list(
+    ggplot2::scale_fill_gradient(title,
+      low = "grey90", high = "steelblue3", labels = format_axis, ...
+    ),
+    ggplot2::theme(legend.title = ggplot2::element_text(size = SMALL_TEXT))
+  )
+}
+
 # Breaks at all powers of ten, so that the reader can count them. If there are too few, breaks at
 # round numbers between them are added.
 decades <- function(limits) {

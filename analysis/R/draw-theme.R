@@ -122,14 +122,3 @@ scale_bytes <- function(bytes, ...) {
 
 zero_place <- function(bytes) min(bytes[bytes > 0], 1) / 4
 place_bytes <- function(bytes, all) fifelse(bytes == 0, zero_place(all), as.numeric(bytes))
-
-#' The colours of a heat map; the legend's title names the quantity and its unit. After the theme.
-#' @noRd
-fill_by_value <- function(title, ...) {
-  list(
-    ggplot2::scale_fill_gradient(title,
-      low = "grey90", high = "steelblue3", labels = format_axis, ...
-    ),
-    ggplot2::theme(legend.title = ggplot2::element_text(size = SMALL_TEXT))
-  )
-}

@@ -271,6 +271,8 @@ tails_of <- function(rows, by_p99) {
   other[, c("stratum", "text")]
 }
 
+MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
+
 # Orders shown on a card, those with the most sizes; the JSON file contains all orders.
 MOST_ORDERS <- 5L
 
@@ -535,19 +537,6 @@ html_card <- function(card, heading = htmltools::tags$h3) {
     class = "found",
     heading(card$title), bullets(card$lines)
   )
-}
-
-#' The first cards, for the first screen: each a line with the order that holds at most sizes,
-#' which unfolds to the card.
-#' @noRd
-first_cards <- function(cards) {
-  htmltools::div(class = "cards", lapply(utils::head(cards, MOST_ANSWERS), function(card) {
-    text <- card$orders[[which.max(sizes_of_orders(card))]]$text
-    fold(
-      list(htmltools::tags$strong(paste0(card$title, ":")), paste0(text, ". ", say_basis(card))),
-      bullets(card$lines)
-    )
-  }))
 }
 
 #' Cards as HTML: the first cards, and the others folded.

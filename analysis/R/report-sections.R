@@ -289,8 +289,6 @@ tables_of_question <- function(study) {
   lapply(names(parts), function(name) fold(name, parts[[name]]))
 }
 
-MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
-
 #' A warning that lists pairs of [differing_pairs()] and their differences; `NULL` without pairs.
 #' @noRd
 words_of_pairs <- function(pairs, heading) {
@@ -300,4 +298,17 @@ words_of_pairs <- function(pairs, heading) {
       question_in_words(pairs$operation), title_of(pairs$transport), pairs$why
     ))))
   }
+}
+
+#' The first cards, for the first screen: each a line with the order that holds at most sizes,
+#' which unfolds to the card.
+#' @noRd
+first_cards <- function(cards) {
+  htmltools::div(class = "cards", lapply(utils::head(cards, MOST_ANSWERS), function(card) {
+    text <- card$orders[[which.max(sizes_of_orders(card))]]$text
+    fold(
+      list(htmltools::tags$strong(paste0(card$title, ":")), paste0(text, ". ", say_basis(card))),
+      bullets(card$lines)
+    )
+  }))
 }

@@ -105,12 +105,13 @@ summarise_samples <- function(samples, launch, factors, measures = character()) 
   end <- cumsum(groups$n)
   start <- end - groups$n
   many <- groups$n >= LEAST_OF_EXTREMES
-  for (time in c(names(QUANTILES), if (any(many)) names(EXTREMES))) {
-    of <- if (time %in% names(EXTREMES)) which(many) else seq_along(start)
-    value <- sorted_quantile(
-      valid$time_s, start[of], groups$n[of], c(QUANTILES, EXTREMES)[[time]]
-    )
-    set(groups, of, time, value)
+  for (time in names(QUANTILES)) {
+    value <- sorted_quantile(valid$time_s, start, groups$n, QUANTILES[[time]])
+    set(groups, j = time, value = value)
+  }
+  for (time in if (any(many)) names(EXTREMES)) {
+    value <- sorted_quantile(valid$time_s, start[many], groups$n[many], EXTREMES[[time]])
+    set(groups, which(many), time, value)
   }
   if (length(measures)) groups <- groups[medians_by(valid, by, measures), on = by]
   summary <- groups[all_groups, on = by]
