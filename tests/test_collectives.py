@@ -30,10 +30,11 @@ def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
 @pytest.mark.parametrize(("operation", "words", "expected"), [
     ("bcast", ["--sizes", "64,1000"],
      "byte 500 of the 1000 B that rank 1 received in bcast of 1000 B"),
+    # The last byte of the number in the middle.
     ("allreduce", ["--sizes", "64,1000"],
-     "byte 500 of the 1000 B that rank 1 received in allreduce of 1000 B"),
+     "byte 503 of the 1000 B that rank 1 received in allreduce of 1000 B"),
     ("allreduce", ["--sizes", "64,1000", "--buffers", "in-place"],
-     "byte 500 of the 1000 B that rank 1 received in allreduce of 1000 B"),
+     "byte 503 of the 1000 B that rank 1 received in allreduce of 1000 B"),
     ("alltoall", ["--sizes", "64,1000", "--buffers", "in-place"],
      "received in alltoall of 1000 B"),
     ("scan", ["--sizes", "64,1000"], "received in scan of 1000 B"),
