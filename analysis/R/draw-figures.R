@@ -66,7 +66,7 @@ caption_of <- function(shown, n, simulated) {
 
 # With too few launches there are no intervals, so that the caption must not mention any.
 without_intervals <- function(text) {
-  text <- sub(",? with its 95 % interval( over launches)?", "", text)
+  text <- sub(",? with its (95 % )?interval( over launches| within the question)?", "", text)
   text <- gsub("(Bars|Thick lines): (its )?(95 % )?interval[^.]*[.] ?", "", text)
   paste(trimws(text), sprintf("No intervals: fewer than %d launches.", MIN_LAUNCHES))
 }

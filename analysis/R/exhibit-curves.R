@@ -238,8 +238,9 @@ exhibit_gain <- function(exhibit) {
 
 join_cells <- function(panel, what) paste0(panel, ifelse(nzchar(panel), ": ", ""), what)
 
-GAIN_OF_TIME <- "Gain of A over B: by how much A's time is less, in % of B's, interval."
-GAIN_OF_RATE <- "Gain of A over B: by how much A's bandwidth is more, in % of B's, interval."
+GAIN_OF_TIME <- "Gain of A over B: by how much A's time is less, in % of B's, with its interval."
+GAIN_OF_RATE <-
+  "Gain of A over B: by how much A's bandwidth is more, in % of B's, with its interval."
 
 #' Gains of the pairs of levels of `by`, in the panels of the curves.
 #' @noRd

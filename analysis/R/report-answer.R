@@ -43,7 +43,7 @@ answer <- function(comparison, study = NULL) {
   operation <- as.character(value_or(first, "operation"))
   shown <- order(
     facts$tested == 0L, startsWith(operation, "imb-"),
-    match(base_of(operation), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L)
+    place_in_report(base_of(operation))
   )
   lapply(shown, function(i) {
     here <- lapply(place, `[[`, i)
@@ -271,7 +271,11 @@ tails_of <- function(rows, by_p99) {
   other[, c("stratum", "text")]
 }
 
+# The most common operations, which come first in cards, the map and the sections of a report.
 MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
+place_in_report <- function(operation) {
+  match(operation, MAP_FIRST, nomatch = length(MAP_FIRST) + 1L)
+}
 
 # Orders shown on a card, those with the most sizes; the JSON file contains all orders.
 MOST_ORDERS <- 5L

@@ -20,9 +20,7 @@ questions_of <- function(study) {
   # Several experiments may have the same operation.
   rows[title %in% title[duplicated(title)], title := sprintf("%s (%s)", title, experiment)]
   # The most common operations come first; other tools' benchmarks follow cotejo's own.
-  rows[order(experiment == "imb", match(
-    fcoalesce(operation, experiment), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L
-  ))]
+  rows[order(experiment == "imb", place_in_report(fcoalesce(operation, experiment)))]
 }
 
 #' A question in words: its operation, if any, with the experiment unless this is plain.

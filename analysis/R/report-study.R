@@ -186,7 +186,7 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
   # The most common operations come first.
   rows <- rows[order(
     nzchar(simulated), startsWith(operation, "imb-"),
-    match(base_of(operation), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L)
+    place_in_report(base_of(operation))
   )]
   rows <- utils::head(rows, MOST_QUESTIONS)
   classes <- intersect(names(CLASS_TITLES), as.character(best$sizes))

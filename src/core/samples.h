@@ -125,6 +125,7 @@ void samples_flush(struct samples *samples);
 void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,
                       struct failure *failure);
 
+// Fewest samples whose tail is reported: twenty of them are slower than p99.9.
 enum { SUMMARY_TAIL = 20000 };
 
 // Summary of a launch's samples of one group: one operation, size and value of every factor. NaN

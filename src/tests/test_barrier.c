@@ -10,8 +10,8 @@
 
 enum { MOST = 100000 };
 
-// Every rank but 0 asks once, whom it asks knows already and serves just it; what a rank takes
-// part in is as little as the number of rounds, and all of it together grows with the ranks.
+// Every rank but 0 asks once. The rank that it asks knows already, and serves no other rank in
+// this round. A rank has at most one turn a round, and there is one question for each rank but 0.
 static void reaches_all(int size) {
     static char knows[MOST];
     int rounds = tree_rounds(size), most = 0;
@@ -46,8 +46,8 @@ static void reaches_all(int size) {
     CHECK(most <= rounds && (1L << rounds) < 2L * size);
 }
 
-// Going up, each rank has what stands for itself and for those that follow it, up to where the
-// next one's begins: what is put behind each other is in the order of ranks.
+// On the way up, a rank holds the data of itself and of the ranks directly behind it. A rank that
+// receives appends the data of the next ranks, so that all data are in the order of ranks.
 static void comes_together_in_order(int size) {
     static int last[MOST];
     long wrong = 0;

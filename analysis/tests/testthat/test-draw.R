@@ -208,6 +208,9 @@ test_that("a colour is one MPI, also where levels say more than the MPI, and in 
 test_that("a caption promises no interval where there are too few launches for one", {
   what <- "Points: median, with its 95 % interval over launches. Thick lines: its 95 % interval."
   expect_match(caption_of(what, c(1L, 4L), ""), "median. No intervals: fewer than 5", fixed = TRUE)
+  for (shown in c("ratio with its interval within the question.", GAIN_OF_TIME, GAIN_OF_RATE)) {
+    expect_no_match(sub("No intervals", "", caption_of(shown, 4L, "")), "interval")
+  }
   expect_match(caption_of(what, c(1L, 5L), ""), what, fixed = TRUE)
   many <- sprintf("emulated: %d hosts", 1:9)
   expect_match(caption_of(what, 5L, many), "NOT REAL HARDWARE: 9 emulated or simulated machines",
