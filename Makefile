@@ -156,8 +156,8 @@ report: analysis ## Figures: write the report of the results (DATA=reference, RE
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"), delta = share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
-coverage: analysis # what the dataset covers, in docs/studies.md and docs/coverage.csv
-	@$(RSCRIPT) -e 'cotejo::run_command(write_coverage_of(Sys.getenv("RESULTS"), "docs/studies.md", "docs/coverage.csv", published = Sys.getenv("PUBLISHED")))'
+coverage: analysis # what the dataset covers, in docs/studies.md, docs/coverage.csv and analysis/inst
+	@$(RSCRIPT) -e 'cotejo::run_command(write_coverage_of(Sys.getenv("RESULTS"), "docs/studies.md", "docs/coverage.csv", "analysis/inst/reference-time.csv", published = Sys.getenv("PUBLISHED")))'
 
 export: analysis ## Figures: write verdicts as JSON, medians as OpenMetrics, samples as Parquet (DATA, RESULTS)
 	@$(CLAIM) "$$(dirname "$$REPORT")"

@@ -70,7 +70,7 @@ IN_R = {
                   "file.path(out, 'report.html'), 'mpi')",
     "history": "write_history(data, out)",
     "coverage": "run_command(write_coverage_of(data, file.path(out, 'README.md'), "
-                "file.path(out, 'coverage.csv')))",
+                "file.path(out, 'coverage.csv'), file.path(out, 'time.csv')))",
 }
 #: The lines of README.md that `make coverage` writes between.
 COVERAGE = "<!-- coverage: made by `make coverage DATA=reference` -->\nold\n<!-- end -->\n"

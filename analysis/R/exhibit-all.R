@@ -340,10 +340,12 @@ find_verb <- function(verb) {
 #' @param results_dir as for [draw_exhibits()].
 #' @param readme file whose lines between `<!-- coverage -->` and `<!-- end -->` are replaced.
 #' @param list_file CSV of the complete coverage, with the checksum of the dataset.
+#' @param time_file CSV of the time that the launches took ([time_of_full()]); `NULL`: not written.
 #' @inheritParams draw_exhibits
 #' @return the sentence, invisibly; it is also printed.
 #' @noRd
-write_coverage_of <- function(results_dir, readme, list_file, published = NULL) {
+write_coverage_of <- function(results_dir, readme, list_file, time_file = NULL,
+                              published = NULL) {
   results <- read_study(results_dir)
   # Make every exhibit to find its state, but write no files.
   coverage <- with_families(families_of(results$sessions), draw_all_exhibits(
@@ -352,6 +354,7 @@ write_coverage_of <- function(results_dir, readme, list_file, published = NULL) 
   say_coverage(coverage)
   refuse_failed(coverage)
   write_csv(cbind(coverage, dataset = dataset_sum(results_dir)), list_file)
+  if (!is.null(time_file)) write_csv(time_of_full(results, results_dir), time_file)
   lines <- plain_lines(readme, "restore the file")
   ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
   if (anyNA(ends) || ends[[1L]] > ends[[2L]]) {

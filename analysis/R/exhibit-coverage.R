@@ -75,6 +75,27 @@ say_classes <- function(coverage) {
   said
 }
 
+# The time of the reference at scale full.
+FULL_STUDY <- "reference-time.csv"
+
+#' The time that the launches of a dataset at scale `full` took, and the dataset's checksum.
+#' @return data.table with one row: `launches`, `hours`, `dataset`.
+#' @noRd
+time_of_full <- function(results, dir) {
+  full <- results$launches[status == "ok" & scale == "full"]
+  data.table(
+    launches = nrow(full), hours = round(sum(full$wall_s + OVERHEAD_S) / 3600, 1L),
+    dataset = dataset_sum(dir)
+  )
+}
+
+#' The duration of `make study TAG=full`, in words.
+#' @noRd
+say_full <- function() {
+  took <- fread(system.file(FULL_STUDY, package = "cotejo", mustWork = TRUE))
+  sprintf("%.3g hours for the %d launches of the reference", took$hours, took$launches)
+}
+
 COVERAGE_BEGIN <- "<!-- coverage: made by `make coverage DATA=reference` -->"
 COVERAGE_END <- "<!-- end -->"
 

@@ -4,7 +4,7 @@
 #' Summaries of simulated launches of ordered levels, in blocks, slower from one level on.
 #'
 #' Launches of a block vary together, and so do the sizes of a launch; one launch in twenty is an
-#' outlier, as on real machines (docs/statistics.md).
+#' outlier, as on real machines (docs/statistics-method.md).
 #'
 #' @param seed of the draws.
 #' @param share by which times are longer, from the `k`-th of `n` levels on, until `mended`.

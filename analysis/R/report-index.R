@@ -45,8 +45,8 @@ write_gallery <- function(coverage, out_dir, figures = character(), cards = list
       theirs <- best[best$study != "cotejo"]
       fold(
         sprintf(
-          "The five studies: %d of %d drawn. To measure more: make study TAG=full (hours)",
-          sum(is_drawn(theirs$state)), nrow(theirs)
+          "The five studies: %d of %d drawn. To measure more: make study TAG=full (%s)",
+          sum(is_drawn(theirs$state)), nrow(theirs), say_full()
         ),
         tags$p(say_gallery(best)), lapply(studies[!own], gallery_of_study, out_dir)
       )

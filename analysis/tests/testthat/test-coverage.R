@@ -114,10 +114,22 @@ test_that("The sentence of docs/studies.md and docs/coverage.csv agree with the 
     unique(coverage$dataset), dataset_sum(file.path(root, "data", "reference")), info = again
   )
   expect_setequal(paste0(coverage$study, "-", coverage$exhibit), list_exhibits()$name)
+  took <- data.table::fread(file.path(root, "analysis", "inst", FULL_STUDY))
+  expect_identical(took$dataset, unique(coverage$dataset), info = again)
   lines <- readLines(file.path(root, "docs", "studies.md"), encoding = "UTF-8")
   ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
   said <- lines[seq(ends[[1L]] + 1L, ends[[2L]] - 1L)]
   expect_identical(paste(said, collapse = " "), say_classes(coverage), info = again)
+})
+
+test_that("The line of the five studies says how long a complete study takes", {
+  launches <- data.table::data.table(
+    status = c("ok", "ok", "failed", "ok"), scale = c("full", "full", "full", "quick"),
+    wall_s = c(3599, 3599, 9999, 9999)
+  )
+  took <- time_of_full(list(launches = launches), tempfile())
+  expect_identical(took, data.table::data.table(launches = 2L, hours = 2, dataset = ""))
+  expect_match(say_full(), "^[1-9][0-9.]* hours for the [0-9]{4,} launches of the reference$")
 })
 
 test_that("a launch that chose its own sizes counts for all of them", {
