@@ -387,6 +387,14 @@ def test_externals_are_data_of_the_new_site(written):
     assert file_problems("big") == []
 
 
+@pytest.mark.parametrize("mpis, name", [
+    ("", "local"), ("# no MPI compiles\n", "local"), ("openmpi: {modules: [x]}\n", "big")])
+def test_a_site_with_mpi_libraries_has_an_environment_of_its_own(mpis, name):
+    """Without a scheduler it was that of `local`: a lock of `local` was taken without a word."""
+    text = new_site.packages_yaml("big", found_on(scheduler=("local", []), mpis=mpis))
+    assert yaml.safe_load(text)["packages"]["cotejo"] == {"require": [f"site={name}"]}
+
+
 def test_mpi_libraries_of_spack_get_the_network_and_scheduler_of_a_cluster():
     def required(**found):
         packages = yaml.safe_load(new_site.packages_yaml("big", found_on(

@@ -177,13 +177,14 @@ def packages_yaml(name, found):
     scheduler = found["scheduler"][0]
     fabrics = {spack_environments.package(f.spack): {"require": f.cluster[scheduler]}
                for f in families.load().values() if f.default and scheduler in f.cluster}
-    if not found["externals"] and not fabrics:
+    entries = yaml.safe_load(found["mpis"]) or {}
+    # Its own libraries make it another environment than that of `local`.
+    if not found["externals"] and not fabrics and not entries:
         return text
     data = yaml.safe_load(text)
     # Those of the MPI libraries in mpis.yaml follow from that file.
     listed = {spack_environments.package(families.load()[entry.get("like", key)].spack)
-              for key, entry in (yaml.safe_load(found["mpis"]) or {}).items()
-              if {"home", "modules"} & entry.keys()}
+              for key, entry in entries.items() if {"home", "modules"} & entry.keys()}
     added = {**fabrics, **found["externals"]}
     data["packages"].update({key: added[key] for key in added if key not in listed},
                             cotejo={"require": [f"site={name}"]})
