@@ -10,7 +10,6 @@ nothing is missing, and may run at every start of ReFrame.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import pathlib
@@ -20,6 +19,7 @@ import sys
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 from reframe_tests.harness.machine import removal  # noqa: E402
+from stack import spack_lock  # noqa: E402
 
 #: Our package in a view -> the programs that the view must have. Only the benchmarks of an MPI
 #: library may lack some, which come from where the library is.
@@ -119,42 +119,11 @@ def complete(folder):
     return f"{folder}/bin has no {', '.join(missing)}" if missing else ""
 
 
-def other_site(tools):
-    """Why the environment is of another site than COTEJO_SITE, or ''; both must name a site."""
-    try:
-        nodes = json.loads((tools / ".spack/cotejo/spec.json").read_text())["spec"]["nodes"]
-        sites = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"))
-        site = os.environ.get("COTEJO_SITE", "local")
-        found = re.search(r"\bsite=([\w-]+)", (sites / site / "spack/packages.yaml").read_text())
-    except OSError:
-        return ""
-    installed = nodes[0]["parameters"].get("site", "none")
-    if not found or installed in ("none", found[1]):
-        return ""
-    return (f"COTEJO_SITE={site} takes the packages of site {found[1]}, but those of {installed} "
-            "are installed; run `spack -e . concretize --force --fresh-roots` and "
-            "`spack -e . install`")
-
-
-def old_file():
-    """Why Spack's file of the site's MPI libraries does not follow from mpis.yaml, or ''."""
-    site = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"),
-                        os.environ.get("COTEJO_SITE", "local"))
-    listed, written = site / "mpis.yaml", site / "spack/mpis.yaml"
-    if listed.exists():
-        digest = hashlib.sha256(listed.read_bytes()).hexdigest()
-        if written.exists() and digest in written.read_text():
-            return ""
-    elif not written.exists():
-        return ""
-    return (f"{written} does not follow from {listed}; run `python3 -m stack.spack_environments` "
-            "and `spack -e . concretize --force --fresh-roots`")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("environment", type=pathlib.Path, help="folder of spack.yaml")
-    stack = parser.parse_args().environment.resolve() / ".spack-env"
+    environment = parser.parse_args().environment.resolve()
+    stack = environment / ".spack-env"
     folders = sorted(p for p in stack.glob("mpi/*") if not p.name.startswith("._"))
     if not folders:
         return f"spack: no MPI in {stack}/mpi; run `spack install` in the environment first"
@@ -162,7 +131,7 @@ def main():
         wrong = [f"{folder.name}: {reason}" for folder in folders if (reason := complete(folder))]
     except OSError as err:
         return f"spack: {err}; complete the stack as the user who installed it"
-    for line in [*wrong, *filter(None, [other_site(stack / "tools"), old_file()])]:
+    for line in filter(None, [*wrong, spack_lock.outdated(environment)]):
         print(f"spack: {line}", file=sys.stderr)
     return 1 if len(wrong) == len(folders) else 0
 

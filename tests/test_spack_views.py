@@ -49,6 +49,12 @@ def complete(view, **variables):
                           text=True, capture_output=True, cwd="/", env={**os.environ, **variables})
 
 
+def write_site(variables):
+    write = [sys.executable, "-c", "from stack import spack_environments; from reframe_tests.harn"
+             "ess.model import sites; spack_environments.write_site(sites.site_folder())"]
+    subprocess.run(write, cwd=REPO, env={**os.environ, **variables}, check=True)
+
+
 def an_mpi(folder):
     for name in ("mpicc", "mpirun", "hydra_proxy"):
         program(folder / "bin" / name, f"{name} real")
@@ -125,16 +131,125 @@ def test_a_file_for_spack_that_does_not_follow_from_the_site_is_named(environmen
     assert complete(view, **variables).stderr == ""
     (site / "reframe.py").touch()
     (site / "mpis.yaml").write_text("mpich: {home: /opt/mpich, version: '4.3'}\n")
-    line = "mpis.yaml; run `python3 -m stack.spack_environments` and"
+    line = "mpis.yaml; run `cd "
     assert line in complete(view, **variables).stderr
-    write = [sys.executable, "-c", "from stack import spack_environments; from reframe_tests.harn"
-             "ess.model import sites; spack_environments.write_site(sites.site_folder())"]
-    subprocess.run(write, cwd=REPO, env={**os.environ, **variables}, check=True)
+    write_site(variables)
     assert complete(view, **variables).stderr == ""
     (site / "mpis.yaml").write_text("mpich: {home: /opt/mpich, version: '4.2'}\n")
     assert line in complete(view, **variables).stderr
     (site / "mpis.yaml").unlink()
     assert line in complete(view, **variables).stderr
+
+
+PACKAGES = """packages:
+  all: {require: [target=x86_64_v3]}
+  cmake: {buildable: false, externals: [{spec: cmake@3.25, prefix: /usr}]}
+  slurm: {buildable: false, externals: [{spec: slurm@23, modules: [slurm/23]}]}
+  mpich: {require: [target=x86_64_v3, +slurm, fabrics=ofi]}
+"""
+LISTED = """openmpi: {home: /opt/openmpi, version: "5.0.7", spack: openmpi@5.0.7 +cxx fabrics=ofi}
+mpich: {spack: "mpich@4.3"}
+"""
+
+
+def node(name, version, external=None, module=None, **parameters):
+    place = {"path": external, "module": module} if external else None
+    return {"name": name, "version": version, "external": place, "parameters": parameters,
+            "arch": {"target": {"name": "x86_64_v3"}}}
+
+
+@pytest.fixture
+def installed(environment, tmp_path):
+    """A view on an environment that was concretized for the site `mine`; Spack writes the lock."""
+    view = environment(an_mpi(tmp_path / "opt"))
+    site, folder = tmp_path / "sites/mine", view.parents[2]
+    (site / "spack").mkdir(parents=True)
+    (site / "reframe.py").touch()
+    (site / "mpis.yaml").write_text(LISTED)
+    (site / "spack/packages.yaml").write_text(PACKAGES)
+    (folder / "spack.yaml").write_text((REPO / "spack.yaml").read_text())
+    nodes = {"a": node("cotejo", "main", site="none"), "b": node("cotejo-bench", "main"),
+             "c": node("openmpi", "5.0.7", "/opt/openmpi", fabrics=["ofi"], cxx=True),
+             "d": node("mpich", "4.3.0", slurm=True, fabrics=["ofi", "ucx"]),
+             "e": node("cmake", "3.25", "/usr"), "f": node("slurm", "23", "/opt/s", ["slurm/23"])}
+    roots = ["cotejo", "cotejo-bench ^mpich@4.3", "cotejo-bench ^openmpi@=5.0.7+cxx fabrics=ofi"]
+    (folder / "spack.lock").write_text(json.dumps({
+        "roots": [{"hash": "b", "spec": spec} for spec in roots], "concrete_specs": nodes}))
+    record = folder / ".spack-env/tools/.spack/cotejo/spec.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(json.dumps({"spec": {"nodes": [{"hash": "a", **nodes["a"]}]}}))
+    variables = {"COTEJO_SITES": str(site.parent), "COTEJO_SITE": "mine", "HOME": str(tmp_path)}
+    write_site(variables)
+    assert complete(view, **variables).stderr == ""
+    return view, site, variables
+
+
+@pytest.mark.parametrize("file, old, new, named", [
+    ("mpis.yaml", "/opt/openmpi", "/opt/openmpi-5", "openmpi@5.0.7"),
+    ("mpis.yaml", "5.0.7", "5.0.8", "openmpi@=5.0.8 +cxx fabrics=ofi"),
+    ("mpis.yaml", "mpich: {spack: \"mpich@4.3\"}\n", "", "mpich@4.3"),
+    ("mpis.yaml", "mpich@4.3", "mpich@4.2", "mpich@4.2"),
+    ("spack/packages.yaml", "all: {require: [target=x86_64_v3]}",
+     "all: {require: [target=x86_64_v4]}", "cotejo@main"),
+    ("spack/packages.yaml", "+slurm", "~slurm", "mpich@4.3.0"),
+    ("spack/packages.yaml", "fabrics=ofi", "fabrics=psm3", "mpich@4.3.0"),
+    ("spack/packages.yaml", "cmake@3.25", "cmake@3.26", "cmake@3.25"),
+    ("spack/packages.yaml", "prefix: /usr", "prefix: /usr/local", "cmake@3.25"),
+    ("spack/packages.yaml", "slurm/23", "slurm/24", "slurm@23")])
+def test_an_installation_that_is_older_than_the_sites_files_is_named(installed, file, old, new,
+                                                                     named):
+    """A lock that is there wins over changed files, and Spack does not report it."""
+    view, site, variables = installed
+    text = (site / file).read_text()
+    assert old in text
+    (site / file).write_text(text.replace(old, new))
+    write_site(variables)
+    done = complete(view, **variables)
+    command = f"spack -e {view.parents[2]} "
+    assert done.returncode == 0
+    assert done.stderr == (
+        f"spack: the files of site mine have changed since `spack install` ({named}); run "
+        f"`{command}concretize --force --fresh-roots && {command}install`\n")
+
+
+@pytest.mark.parametrize("file, old, new", [
+    ("mpis.yaml", "mpich:", "# built\nmpich:"),
+    ("spack/packages.yaml", "  mpich:", "  ucx: {externals: [{spec: ucx, prefix: /u}]}\n  mpich:"),
+    ("spack/packages.yaml", "  mpich:", "  zlib: {require: +shared}\n  mpich:"),
+    ("spack/packages.yaml", "+slurm", "+slurm, {one_of: [+x, ~x]}, \"@4:\", +unknown")])
+def test_a_change_that_needs_no_installation_is_not_named(installed, file, old, new):
+    view, site, variables = installed
+    text = (site / file).read_text()
+    assert old in text
+    (site / file).write_text(text.replace(old, new, 1))
+    write_site(variables)
+    assert complete(view, **variables).stderr == ""
+
+
+def test_additions_of_the_user_are_no_change_of_the_site(installed, tmp_path):
+    view, _, variables = installed
+    lock, external = view.parents[2] / "spack.lock", tmp_path / ".spack/packages.yaml"
+    data = json.loads(lock.read_text())
+    data["roots"] += [{"hash": "b", "spec": spec} for spec in (
+        "npb names=ep ^openmpi", "cotejo-bench ^mvapich@3:")]
+    data["concrete_specs"]["e"] = node("cmake", "3.30", "/of/user")
+    lock.write_text(json.dumps(data))
+    assert "(cmake@3.30)" in complete(view, **variables).stderr
+    external.parent.mkdir()
+    external.write_text("packages: {cmake: {externals: [{spec: cmake@3.30, prefix: /of/user}]}}")
+    assert complete(view, **variables).stderr == ""
+    data["roots"].append({"hash": "b", "spec": "cotejo-bench ^unknown-mpi"})
+    lock.write_text(json.dumps(data))
+    assert "(unknown-mpi)" in complete(view, **variables).stderr
+
+
+def test_a_lock_that_is_not_installed_yet_is_named(installed):
+    view, _, variables = installed
+    lock = view.parents[2] / "spack.lock"
+    lock.write_text(lock.read_text().replace('"a": ', '"other": '))
+    assert complete(view, **variables).stderr == (
+        "spack: the packages of spack.lock are not installed; run "
+        f"`spack -e {view.parents[2]} install`\n")
 
 
 @pytest.mark.parametrize("package, programs", [
