@@ -23,8 +23,8 @@ BESIDE = {f"test_{name}.py" for name in (
     "job_scripts", "language", "launches", "make", "mistakes", "new_site", "npb", "operations",
     "peers", "performance", "placements", "planning", "references", "reframes_own", "release",
     "releases", "removal", "scales", "sessions", "setup", "silence", "simulated", "site_files",
-    "sites", "slurm", "spack", "spack_commands", "spack_views", "submission", "tuning", "turns",
-    "until", "writers")}
+    "sites", "slurm", "spack", "spack_commands", "spack_starters", "spack_views", "submission",
+    "tuning", "turns", "until", "writers")}
 
 # Tests neither wait for a study of this machine nor hold one up.
 if not os.environ.get("COTEJO_LOCKS"):

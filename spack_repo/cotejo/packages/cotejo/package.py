@@ -9,14 +9,17 @@ from spack_repo.builtin.build_systems.generic import Package
 
 from spack.package import depends_on, license, mkdirp, variant, version, which
 
-# Variables that `reframe` needs, if the user has not set them: the environment in whose
-# view this starter is, and the repository; several clones share it.
-SETTINGS = """\
+# The environment in whose view the starter is, and the repository; several clones share it.
+PLACE = """\
 cotejo=$(cd "${0%/*}/../../.." && pwd)
 [ -e "$cotejo/spack.yaml" ] || cotejo=${SPACK_ENV:?"no Spack environment of cotejo is active"}
 : "${COTEJO_STACK:=$cotejo/.spack-env}"
+export COTEJO_STACK
+"""
+# Variables that `reframe` needs, if the user has not set them.
+SETTINGS = """\
 : "${RFM_CONFIG_FILES:=$cotejo/reframe_tests/config.py}"
-export COTEJO_STACK RFM_CONFIG_FILES
+export RFM_CONFIG_FILES
 "${0%/*}/python" "$cotejo/stack/spack_complete.py" "$cotejo" || exit
 """
 # The site that the environment was concretized for, where its packages.yaml names it.
@@ -24,9 +27,17 @@ SITE = """\
 : "${{COTEJO_SITE:={site}}}"
 export COTEJO_SITE
 """
-# The R package, where R is the machine's own. Without R there are launches all the same.
+# The R package, where R is the machine's own: the first one on PATH that is no starter. Without R
+# there are launches all the same.
 ANALYSIS = """\
-"${0%/*}/python" "$cotejo/stack/analysis.py" "$COTEJO_STACK" >&2 || :
+others=$(IFS=:; for folder in $PATH; do
+  [ "$folder/${0##*/}" -ef "$0" ] || printf %s: "$folder"
+done)
+PATH=${others%:} "${0%/*}/python" "$cotejo/stack/analysis.py" "$COTEJO_STACK" >&2 || :
+"""
+MACHINES_R = """\
+PATH=${others%:}
+export R_LIBS="$COTEJO_STACK/R${R_LIBS:+:$R_LIBS}"
 """
 
 
@@ -35,8 +46,8 @@ class Cotejo(Package):
 
     Installs no programs but starters of `reframe`, `python`, `R` and `Rscript`
     with the search paths that Spack gives them here. So they work from any
-    folder, in a shell that was activated before anything was installed, in a
-    script that activates nothing, and where ReFrame is the site's own.
+    folder, in a shell that was activated before anything was installed, and in
+    a script that activates nothing. ReFrame or R may be the site's own.
     """
 
     has_code = False
@@ -69,22 +80,26 @@ class Cotejo(Package):
         # The harness needs the Python that has ReFrame's packages: with an external ReFrame that
         # is the one which its script names.
         own = spec["reframe-hpc"]
-        python = (
-            own["python"].command.path
-            if "python" in own
-            else re.search(r"/\S*/python[\d.]*", Path(reframe).read_text()).group()
-        )
+        named = re.search(r"/\S*/python[\d.]*", Path(reframe).read_text())
+        if "python" in own:
+            python = own["python"].command.path
+        elif named:
+            python = named[0]
+        else:  # `#!/usr/bin/env python3`
+            python = which("python3", required=True).path
         self.starter("python", python, "PYTHONPATH")
         settings = ""
         if not spec.satisfies("site=none"):
             settings += SITE.format(site=spec.variants["site"].value)
-        settings += SETTINGS
+        settings += PLACE + SETTINGS
         if not spec.satisfies("+analysis"):
             settings += ANALYSIS
         self.starter("reframe", reframe, "PYTHONPATH", settings)
-        if spec.satisfies("+analysis"):
-            self.starter("R", which("R", required=True).path, "R_LIBS")
-            self.starter("Rscript", which("Rscript", required=True).path, "R_LIBS")
+        for name in ("R", "Rscript"):
+            if spec.satisfies("+analysis"):
+                self.starter(name, which(name, required=True).path, "R_LIBS")
+            else:
+                self.starter(name, name, "R_LIBS", PLACE + ANALYSIS + MACHINES_R)
 
     def test_python(self):
         """import ReFrame with the Python of the starter"""
