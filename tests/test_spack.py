@@ -163,10 +163,15 @@ def test_every_version_of_our_packages_can_be_had(path):
 def test_recipes_name_the_public_address_once_there_is_one():
     """Until then the clone is the source, and no homepage or account is invented."""
     cited = yaml.safe_load((REPO / "CITATION.cff").read_text()).get("repository-code")
-    text = (REPO / "spack_repo/cotejo/source.py").read_text()
-    named = dict(re.findall(r'^    (git|homepage) = "(.+)"$', text, re.M))
+    source = (REPO / "spack_repo/cotejo/source.py").read_text()
+    named = dict(re.findall(r'^    (git|homepage) = "(.+)"$', source, re.M))
     assert named == ({"git": f"{cited}.git", "homepage": cited} if cited else {})
-    assert ("maintainers(" in text) == bool(cited)
+    for path in RECIPES:
+        text = path.read_text()
+        text += source if "(CotejoSource" in text else ""
+        page = re.findall(r'^    homepage = "(.+)"$', text, re.M)
+        assert bool(page) == bool(cited or "    url =" in text), path
+        assert ("maintainers(" in text) == bool(cited), path
 
 
 def test_recipes_read_no_configuration_of_the_clone():

@@ -99,6 +99,16 @@ def commands():
     return re.findall(r"^(Rscript .*)$", section.partition("\n## ")[0], re.M)
 
 
+def test_after_spack_load_the_starters_need_only_an_active_environment(install, tmp_path):
+    """Spack sets the path of the store. So the recipe has no `setup_run_environment`."""
+    folder, store = install(analysis=True), str(tmp_path / "store/cotejo/bin/reframe")
+    done = activated(folder, store, "-l")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ran -l\n", "")
+    done = activated(folder, "env", "-u", "SPACK_ENV", store, "-l")
+    assert done.returncode
+    assert re.search("SPACK_ENV: no Spack environment of cotejo is active\n$", done.stderr)
+
+
 @needs_r
 def test_figures_report_and_paper_need_no_make_where_r_is_the_machines_own(install, tmp_path):
     """With `~analysis`, a plain Rscript found no package."""

@@ -13,6 +13,9 @@ class CotejoSource(PackageBase):
 
     So recipes and sources belong to one commit. A release is added here with its tag and commit
     once both exist; spack.yaml develops the checkout in place.
+
+    No recipe has a `setup_run_environment`: the programs find their libraries by rpath, and `spack
+    load` adds their folder and that of the MPI library, a dependency, to PATH.
     """
 
     git = CLONE.as_uri()

@@ -48,6 +48,10 @@ class Cotejo(Package):
     with the search paths that Spack gives them here. So they work from any
     folder, in a shell that was activated before anything was installed, and in
     a script that activates nothing. ReFrame or R may be the site's own.
+
+    The recipe has no `setup_run_environment`: each starter sets its variables
+    itself, also after `spack load cotejo`, and only for the program that it
+    starts. Outside an environment of cotejo it stops with one line.
     """
 
     has_code = False
