@@ -294,16 +294,6 @@ def test_both_providers_have_the_same_reframe():
     assert re.findall(r'version\("([\d.]+)"', recipe) == [locked[1]]
 
 
-@pytest.mark.parametrize("name", sorted(
-    name for name in FAMILIES if (REPO / f"requirements/{name}.txt").exists()))
-def test_the_wheel_of_a_library_is_a_version_that_spack_builds(name):
-    """Otherwise the two providers would compare different libraries."""
-    lock = (REPO / f"requirements/{name}.txt").read_text()
-    (version,) = re.findall(r"^[\w-]+==([\d.]+)", lock, re.M)[:1]
-    package = package_of(FAMILIES[name].spack)
-    assert spack_specs.may_be_one(FAMILIES[name].spack, f"{package}@={version}")
-
-
 def test_a_container_is_made_from_the_checkout_by_a_template_that_is_there():
     (folder,) = ENVIRONMENT["config"]["template_dirs"]
     template = REPO / folder.removeprefix("$env/") / ENVIRONMENT["container"]["template"]
