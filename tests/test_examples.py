@@ -124,9 +124,9 @@ def test_the_second_version_that_the_page_adds_is_a_family(tmp_path):
     folder = tmp_path / "mpi_families"
     shutil.copytree(families.FOLDERS[0], folder)
     before = families.load()
-    (folder / "openmpi-5-0-10.yaml").write_text(code_of("mpi-families.md", "yaml"))
-    added = families.load(folder)["openmpi-5-0-10"]
-    assert added.title == "Open MPI 5.0.10"
+    (folder / "openmpi-5-0-9.yaml").write_text(code_of("mpi-families.md", "yaml"))
+    added = families.load(folder)["openmpi-5-0-9"]
+    assert added.title == "Open MPI 5.0.9"
     assert added.launcher == before["openmpi"].launcher
     assert {added.colour} - {family.colour for family in before.values()}
     assert {added.order} - {family.order for family in before.values()}
