@@ -50,7 +50,10 @@ SITE = [{"path": "${COTEJO_SITES}/${COTEJO_SITE}/spack",
          "when": "'COTEJO_SITE' in env and 'COTEJO_SITES' in env"},
         {"path": "site_configs/${COTEJO_SITE}/spack",
          "when": "'COTEJO_SITE' in env and 'COTEJO_SITES' not in env"},
-        {"path": "site_configs/local/spack", "when": "'COTEJO_SITE' not in env"}]
+        {"path": "${COTEJO_SITES}/local/spack",
+         "when": "'COTEJO_SITE' not in env and 'COTEJO_SITES' in env"},
+        {"path": "site_configs/local/spack",
+         "when": "'COTEJO_SITE' not in env and 'COTEJO_SITES' not in env"}]
 #: The MPI libraries that a site lists, in place of those of `spack_repo/mpis.yaml`.
 OF_SITE = [{**one, "path": f"{one['path']}/mpis.yaml", "optional": True} for one in SITE]
 

@@ -218,8 +218,8 @@ def test_spack_and_reframe_take_the_same_site():
                   {"COTEJO_SITES": "/s"}):
         paths = [include["path"] for include in ENVIRONMENT["include"] if "when" in include
                  and eval(include["when"], {"env": given})]  # noqa: S307
-        wanted = ("site_configs/local" if "COTEJO_SITE" not in given else
-                  f"{'${COTEJO_SITES}' if len(given) == 2 else 'site_configs'}/${{COTEJO_SITE}}")
+        wanted = (f"{'${COTEJO_SITES}' if 'COTEJO_SITES' in given else 'site_configs'}/"
+                  f"{'${COTEJO_SITE}' if 'COTEJO_SITE' in given else 'local'}")
         assert paths == [f"{wanted}/spack", f"{wanted}/spack/mpis.yaml"]
     paths = [include["path"] for include in ENVIRONMENT["include"]]
     assert paths.index("spack_repo/mpis.yaml") > max(
