@@ -137,8 +137,11 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, spack, before, with_r):
            "COTEJO_LOCKS": str(locks)}
     subprocess.run([sys.executable, "-m", "stack.spack_environments"], cwd=clone, env=env,
                    check=True)
+    measured = "\nreframe -r"
+    assert block().rstrip().endswith(measured)
+    commands = block().replace(measured, f"\ncd /{measured}")  # from any folder
     done = subprocess.run(
-        ["bash", "-c", f". {spack / SETUP}\nset -e\n{block()}"], cwd=clone, text=True,
+        ["bash", "-c", f". {spack / SETUP}\nset -e\n{commands}"], cwd=clone, text=True,
         capture_output=True, timeout=5400, env={**env, "HOME": str(home)})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert not re.search(r"^(spack|analysis): ", done.stdout + done.stderr, re.M)
