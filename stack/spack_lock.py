@@ -60,8 +60,8 @@ def libraries(data):
 
 
 def satisfies(node, constraint):
-    """False if a package in spack.lock contradicts a version, variant or target."""
-    for part in spack_specs.PART.findall(constraint):
+    """False if a package in spack.lock contradicts a version, variant or target of its own."""
+    for part in spack_specs.PART.findall(re.split("[%^]", constraint)[0]):
         key, equals, value = part.partition("=")
         target = node["arch"]["target"]
         have = {**node["parameters"],
@@ -84,7 +84,7 @@ def contradicts(node, listed, everywhere, elsewhere):
     """Whether a package in spack.lock is not as the site's files require it."""
     place = node.get("external") or {}
     mine = any(satisfies(node, one["spec"].partition(" ")[0])
-               and (place.get("path") == one.get("prefix", "").rstrip("/")
+               and (place.get("path") == os.path.expandvars(one.get("prefix", "")).rstrip("/")
                     or {*one.get("modules", ())} & {*(place.get("module") or ())})
                for one in listed.get("externals", ()))
     users = place.get("path") and place["path"] in elsewhere
@@ -96,12 +96,13 @@ def contradicts(node, listed, everywhere, elsewhere):
         if isinstance(one, str))
 
 
-def of_user():
-    """The externals that Spack also considers, as text."""
-    folder = os.environ.get("SPACK_USER_CONFIG_PATH", os.path.expanduser("~/.spack"))
-    return "".join(path.read_text() for path in (pathlib.Path(folder, "packages.yaml"),
-                                                 pathlib.Path("/etc/spack/packages.yaml"))
-                   if path.exists())
+def other_externals(environment):
+    """The files in which Spack also finds externals, as text."""
+    user = os.environ.get("SPACK_USER_CONFIG_PATH", os.path.expanduser("~/.spack"))
+    places = (user, "/etc/spack", os.path.join(os.environ.get("SPACK_ROOT", "/"), "etc/spack"))
+    return "".join(path.read_text() for path in [
+        environment / "spack.yaml", *(pathlib.Path(one, "packages.yaml") for one in places)]
+        if path.exists())
 
 
 def merged(own, mpis):
@@ -140,7 +141,7 @@ def changed(environment, site):
     listed, added = libraries(mpis), libraries(checkout["spack"])
     added += [one.partition("^")[2] for one in checkout["spack"]["specs"] if isinstance(one, str)]
     known, locked = ({*map(words, specs)} for specs in (listed + added, built))
-    packages, elsewhere = merged(own, mpis), of_user()
+    packages, elsewhere = merged(own, mpis), other_externals(environment)
     everywhere = (packages.get("all") or {}).get("require", [])
     complete = any("$^mpis" in str(one) for one in checkout["spack"]["specs"])
     differs = [*(spec for spec in listed if complete and words(spec) not in locked),

@@ -216,7 +216,8 @@ def test_an_installation_that_is_older_than_the_sites_files_is_named(installed, 
     ("mpis.yaml", "mpich:", "# built\nmpich:"),
     ("spack/packages.yaml", "  mpich:", "  ucx: {externals: [{spec: ucx, prefix: /u}]}\n  mpich:"),
     ("spack/packages.yaml", "  mpich:", "  zlib: {require: +shared}\n  mpich:"),
-    ("spack/packages.yaml", "+slurm", "+slurm, {one_of: [+x, ~x]}, \"@4:\", +unknown")])
+    ("spack/packages.yaml", "+slurm",
+     "+slurm, {one_of: [+x, ~x]}, \"@4:\", +unknown, \"%gcc@13\"")])
 def test_a_change_that_needs_no_installation_is_not_named(installed, file, old, new):
     view, site, variables = installed
     text = (site / file).read_text()
