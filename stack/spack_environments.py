@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes Spack's environments from the MPI families and from the `mpis.yaml` of a site.
+"""Writes Spack's environments from the MPI families and from the `mpis.yaml` of a site, and the
+table of families of docs/mpi-families.md.
 
 `spack.yaml` builds this checkout in place. It includes the MPI libraries that are built by
 default (`spack_repo/mpis.yaml`), or those of the site in use (`SITE/spack/mpis.yaml`). Run this
@@ -38,9 +39,12 @@ BUILTIN = {"git": "https://github.com/spack/spack-packages.git", "tag": TAG,
            "destination": f"$user_cache_path/package_repos/spack-packages-{TAG}"}
 NOTE = """\
 # SPDX-License-Identifier: BSD-3-Clause
-# Written by `python3 -m stack.spack_environments` from reframe_tests/mpi_families: edit those.
+# Written by `python3 -m stack.spack_environments` from {source}: edit that.
 # docs/spack.md explains.
 """
+#: The rows of the table of families in a page.
+PAGE = "docs/mpi-families.md"
+ROWS = re.compile(r"(?<=\| family \| colour \| order \|\n\|---\|---\|---\|\n)(?:\|.*\n)*")
 
 
 #: Condition that switches on an MPI that is not built by default.
@@ -120,8 +124,8 @@ def checkout(found):
                  **{name: view(name, spec) for name, spec in ALONE.items()}}}
 
 
-def text(data):
-    return NOTE + yaml.safe_dump(data, sort_keys=False, width=99)
+def text(data, source="reframe_tests/mpi_families"):
+    return NOTE.format(source=source) + yaml.safe_dump(data, sort_keys=False, width=99)
 
 
 def installed_at(family):
@@ -175,8 +179,7 @@ def write_site(folder):
     if data:
         digest = hashlib.sha256((folder / "mpis.yaml").read_bytes()).hexdigest()
         path.parent.mkdir(exist_ok=True)
-        removal.write_whole(path, text(data).replace(
-            "reframe_tests/mpi_families", f"../mpis.yaml, sha256 {digest}", 1))
+        removal.write_whole(path, text(data, f"../mpis.yaml, sha256 {digest}"))
         print(f"spack: {path}")
     else:
         path.unlink(missing_ok=True)
@@ -191,12 +194,21 @@ def selected():
     return found
 
 
+def taken():
+    """The rows of the table of families: the colours and orders that a new one cannot have."""
+    known = sorted((f["order"], path.stem, f["colour"]) for path in
+                   families.FOLDERS[0].glob("*.yaml") for f in [yaml.safe_load(path.read_text())])
+    return "".join(f"| `{name}` | `{colour}` | {order} |\n" for order, name, colour in known)
+
+
 def wanted():
     """Path below the repository -> text, of each file that follows from the families."""
     found = selected()
     out = {"spack.yaml": text({"spack": checkout(found)}),
            "spack_repo/mpis.yaml": text(by_default(found)),
-           "spack_repo/pinned/repos.yaml": text({"repos": {"builtin:": BUILTIN}})}
+           "spack_repo/pinned/repos.yaml": text({"repos": {"builtin:": BUILTIN}},
+                                                "stack/spack_environments.py"),
+           PAGE: ROWS.sub(taken(), (REPO / PAGE).read_text())}
     out["stack/shared_prefix.json"] = json.dumps({
         "note": "Written by `python3 -m stack.spack_environments` from the MPI families.",
         "optional": {f.name: f.spack for f in found if f.spack in OPTIONAL or not f.default},

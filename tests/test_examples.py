@@ -124,22 +124,33 @@ def test_the_second_version_that_the_page_adds_is_a_family(tmp_path):
     folder = tmp_path / "mpi_families"
     shutil.copytree(families.FOLDERS[0], folder)
     before = families.load()
-    (folder / "openmpi-5-0-9.yaml").write_text(code_of("mpi-families.md", "yaml"))
-    added = families.load(folder)["openmpi-5-0-9"]
-    assert added.title == "Open MPI 5.0.9"
+    (folder / "openmpi-4-0.yaml").write_text(code_of("mpi-families.md", "yaml"))
+    added = families.load(folder)["openmpi-4-0"]
+    assert added.title == "Open MPI 4.0"
     assert added.launcher == before["openmpi"].launcher
     assert {added.colour} - {family.colour for family in before.values()}
     assert {added.order} - {family.order for family in before.values()}
 
 
-def test_the_page_lists_the_colours_and_orders_that_are_taken():
-    rows = re.findall(r"^\| `([\w-]+)` \| `(#\w{6})` \| (\d+) \|$",
-                      (DOCS / "mpi-families.md").read_text(), re.M)
-    taken = [(path.stem, yaml.safe_load(path.read_text()))
-             for path in families.FOLDERS[0].glob("*.yaml")]
-    assert [(name, colour, int(order)) for name, colour, order in rows] == sorted(
-        ((name, family["colour"], family["order"]) for name, family in taken),
-        key=lambda row: row[2])
+def test_a_family_is_one_file_and_the_command_of_the_page(tmp_path):
+    """The command writes every other file, also the page's table of colours and orders."""
+    for part in ("archaeology", "reframe_tests", "stack", "site_configs", "spack_repo"):
+        shutil.copytree(families.REPO / part, tmp_path / part,
+                        ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("spack.yaml", "docs/mpi-families.md"):
+        (tmp_path / part).parent.mkdir(exist_ok=True)
+        shutil.copy(families.REPO / part, tmp_path / part)
+    (tmp_path / "reframe_tests/mpi_families/openmpi-4-0.yaml").write_text(
+        code_of("mpi-families.md", "yaml"))
+    before = {path: path.read_text() for path in tmp_path.rglob("*.*") if path.is_file()}
+    environment = {name: value for name, value in os.environ.items() if "COTEJO_" not in name}
+    subprocess.run([sys.executable, "-m", "stack.spack_environments"], cwd=tmp_path, check=True,
+                   env={**environment, "PYTHONDONTWRITEBYTECODE": "1"})
+    changed = {str(path.relative_to(tmp_path)) for path, text in before.items()
+               if path.read_text() != text}
+    assert changed == {"docs/mpi-families.md", "spack_repo/mpis.yaml"}
+    assert "| `openmpi-4-0` | `#882255` | 8 |" in (tmp_path / "docs/mpi-families.md").read_text()
+    assert "openmpi@4.0" in (tmp_path / "spack_repo/mpis.yaml").read_text()
 
 
 def test_the_libraries_of_a_site_that_the_page_lists_are_families(tmp_path):

@@ -14,7 +14,7 @@ class CotejoSimulator(CotejoSource, CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("hwloc@2:")
     depends_on("fftw@3.3:~mpi precision=double")
-    depends_on("simgrid@3.32: +smpi")
+    depends_on("simgrid@3.32:3 +smpi")
 
     def cmake_args(self):
         return [
