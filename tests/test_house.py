@@ -45,6 +45,17 @@ def test_every_folder_says_what_belongs_in_it():
     assert all(said) and len({*said}) == len(ORDER)
 
 
+def test_a_checkout_stays_small():
+    """52 MB of data and 60 MB in all, as far as git tracks the files."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=families.REPO, text=True, check=True,
+                            capture_output=True).stdout.split("\0")
+    sizes = {name: path.stat().st_size for name in listed
+             if (path := families.REPO / name).is_file()}
+    data = sum(size for name, size in sizes.items() if name.startswith("data/"))
+    assert 1e6 < data <= 52e6
+    assert sum(sizes.values()) <= 60e6
+
+
 def test_no_two_files_have_one_name():
     names = collections.Counter(
         path.stem for path in (families.REPO / "reframe_tests").rglob("*.py")

@@ -31,9 +31,10 @@
 #' judge_upgrade(compare_folders(folders[[1]], folders[[2]]))
 #' @export
 judge_upgrade <- function(found, delta = 0.03) {
-  rows <- copy(found)[, over_all := over_questions(found)]
-  rows <- rows[verdict != "not tested" & is.finite(error)]
-  if (!nrow(rows)) {
+  rows <- if (nrow(found)) {
+    copy(found)[, over_all := over_questions(found)][verdict != "not tested" & is.finite(error)]
+  }
+  if (!NROW(rows)) {
     return(data.table())
   }
   reach <- exp(stats::qt(0.95, rows$df) * rows$error)

@@ -88,13 +88,16 @@ test_that("other questions take no verdict away", {
       experiment = paste0("equal", i), operation = paste0("equal", i)
     )
   }
+  # The same operation over another transport is another question.
+  write_study(folder, 0 * three + 3e-7, blocks = 6L, cv = 0.03, seed = 20L, transports = "tcp")
   many <- compare_configurations(summary_from(folder))
   expect_gt(nrow(many), 6L * nrow(alone))
-  own <- many[operation == "pingpong"]
+  own <- many[operation == "pingpong" & transport == "shm"]
   columns <- intersect(names(alone), names(own))
   expect_equal(own[, ..columns], alone[, ..columns], ignore_attr = TRUE)
   expect_identical(fastest_of(own)$winner, fastest_of(alone)$winner)
   expect_gt(sum(nzchar(fastest_of(many)[operation == "pingpong"]$winner)), 0L)
+  expect_identical(unique(many[transport == "tcp"]$operation), "pingpong")
 })
 
 test_that("bars and verdicts are of one interval, which has the level it says", {

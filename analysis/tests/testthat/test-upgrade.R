@@ -5,12 +5,12 @@ MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 
 # Results of libraries whose times are multiplied by `factor`, from the day `day` of a month on.
 version <- function(factor, library, sessions = 1L, kernel = "6.1.0", noise = 0.01, blocks = 6L,
-                    day = 1L) {
+                    day = 1L, ...) {
   folder <- fresh_folder()
   for (i in seq_len(sessions)) {
     write_study(folder, MPIS * factor * (1 + i / 500),
       bytes = c(1, 64), blocks = blocks, seed = i + round(100 * factor), cv = noise,
-      session = sprintf("202611%02dT070000Z", day + i)
+      session = sprintf("202611%02dT070000Z", day + i), ...
     )
   }
   for (file in list.files(folder, "json$", recursive = TRUE, full.names = TRUE)) {
@@ -108,6 +108,15 @@ test_that("without enough launches the status is 2, and the launches are said th
   expect_error(
     decision(version(1, "1.0", blocks = 3L), version(1.01, "2.0", blocks = 3L), changed = "mpi"),
     "no configuration has 4 launches before and after", class = "cotejo_not_comparable"
+  )
+})
+
+test_that("two folders without a common operation are refused in one line", {
+  other <- version(1, "2.0", experiment = "bcast", operation = "bcast")
+  expect_error(
+    decision(version(1, "1.0"), other, changed = "mpi"),
+    "^nothing can be compared: the two have no configuration in common$",
+    class = "cotejo_not_comparable"
   )
 })
 
