@@ -165,7 +165,7 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, spack, before, with_r):
 
 
 def test_the_readme_has_few_lines_for_spack():
-    """Counted without Spack: at most four commands from a clone to the report."""
+    """At most four commands from a clone, whose site is prepared (`make site`), to the report."""
     commands = [part for line in block().splitlines()
                 for part in line.partition("#")[0].split("&&")]
     assert 1 <= len(commands) <= 4
