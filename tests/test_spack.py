@@ -3,6 +3,7 @@
 
 import ast
 import importlib.util
+import itertools
 import os
 import pathlib
 import re
@@ -196,6 +197,42 @@ def test_roots_are_concretized_apart_and_per_mpi():
     assert ENVIRONMENT["concretizer"]["unify"] is False
     matrices = [spec["matrix"] for spec in ENVIRONMENT["specs"] if "matrix" in spec]
     assert [["$programs"], ["$^mpis"]] in matrices
+
+
+def roots(*files):
+    """The root specs of spack.yaml with the definitions of these files, as Spack expands them."""
+    lists = {}
+    for file in (ENVIRONMENT, *files):
+        for entry in file.get("definitions", file.get("definitions:", [])):
+            if "when" not in entry:
+                (name, specs), = entry.items()
+                lists.setdefault(name, []).extend(specs)
+    found = []
+    for spec in ENVIRONMENT["specs"]:
+        rows = spec["matrix"] if isinstance(spec, dict) else [[spec]]
+        found += itertools.product(*(
+            lists[row[0].strip("$^")] if row[0].startswith("$") else row for row in rows))
+    return found
+
+
+def test_the_default_environment_has_few_roots():
+    """Every further root of the default environment is a build for each user."""
+    found = roots(MPIS)
+    assert len(found) == len(set(found)) == 2 + 2 * len(MPIS["view"])
+    assert len(found) < 10
+
+
+def test_no_recipe_of_ours_hides_one_of_spack():
+    """A user who adds the repository gets the same `reframe` and MPI libraries as before. With a
+    clone of the recipes of Spack, tests/test_spack_readme.py compares all names."""
+    ours = {path.parent.name.replace("_", "-") for path in RECIPES}
+    assert {name for name in ours if "cotejo" not in name} == {"reframe-hpc"}
+    needed = {package_of(f.spack) for f in families.load().values() if f.spack}
+    needed |= {package_of(spec) for spec in itertools.chain.from_iterable(roots(MPIS))} - ours
+    needed |= {name.replace("_", "-") for path in RECIPES for name in re.findall(
+        r"spack_repo\.builtin\.packages\.(\w+)", path.read_text())}
+    assert {"openmpi", "mpich", "intel-mpi-benchmarks"} <= needed
+    assert not ours & {*needed, "reframe"}
 
 
 def test_a_site_may_replace_what_is_pinned():
