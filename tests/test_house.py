@@ -4,6 +4,7 @@
 import ast
 import collections
 import importlib
+import re
 import subprocess
 import sys
 
@@ -75,3 +76,15 @@ def test_what_is_no_command_is_told(words):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert "there are algorithms, alone, check-site" in done.stderr
+
+
+def test_the_tests_use_no_private_name_of_reframe():
+    """An update of ReFrame may change a private name without notice."""
+    private = [
+        f"{path.name}:{node.lineno}: {ast.unparse(node)}"
+        for path in HARNESS.parent.rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))
+        if (isinstance(node, ast.Attribute) and re.match(r"_(?!_)", node.attr)
+            and ast.unparse(node.value) not in ("self", "os"))
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str)
+            and node.value.startswith("_rfm"))]
+    assert private == []
