@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Formats names and numbers for readers: every number with its unit and at least three digits.
 
-TITLES <- c(
-  "pingpong" = "ping-pong", "pingping" = "ping-ping",
-  "imb-pingpong" = "IMB PingPong", "imb-pingping" = "IMB PingPing"
-)
-
 # The MPI families and transports that sessions declare, kept while a figure or text is made.
 said <- new.env(parent = emptyenv())
 said$families <- NULL
-said$old <- NULL
 
-#' Read the file of names. `families` and `transports` are titles for sessions that declare none.
-#' `selectors` maps SimGrid's own names of sets of algorithms to the MPI libraries.
+#' One part of the file of words, such as `operations`: a vector or list of words by name.
+#'
+#' `families` and `transports` are titles for sessions that declare none. `selectors` maps
+#' SimGrid's own names of sets of algorithms to the MPI libraries.
 #' @noRd
-old_names <- function() {
-  if (is.null(said$old)) {
-    file <- system.file("names.yaml", package = "cotejo", mustWork = TRUE)
-    said$old <- lapply(yaml::read_yaml(file), unlist)
+words_for <- function(part) {
+  if (is.null(said$words)) {
+    said$words <- yaml::read_yaml(system.file("words.yaml", package = "cotejo", mustWork = TRUE))
   }
-  said$old
+  words <- said$words[[part]]
+  if (any(lengths(words) > 1L)) words else unlist(words)
 }
+
+#' The titles that sessions without declarations have.
+#' @noRd
+old_titles <- function() c(words_for("titles"), words_for("families"), words_for("transports"))
 
 #' Evaluate an expression with the titles, colours and order that sessions declare.
 #'
@@ -49,7 +49,7 @@ families_of <- function(sessions) {
   }
   all <- unique(all, by = "name", fromLast = TRUE)
   # Titles must be unique, because figures distinguish names by their titles.
-  known <- c(TITLES, old_names()$families, old_names()$transports)
+  known <- old_titles()
   known <- known[!names(known) %in% all$name]
   title <- NULL # column, bound here for R CMD check
   all[title %in% c(title[duplicated(title)], known), title := sprintf("%s (%s)", title, name)][]
@@ -59,7 +59,7 @@ families_of <- function(sessions) {
 #' @noRd
 title_of <- function(name) {
   name <- as.character(name)
-  known <- c(TITLES, old_names()$families, old_names()$transports)[name]
+  known <- old_titles()[name]
   theirs <- said$families$title[match(name, said$families$name)]
   if (length(theirs)) known <- fcoalesce(theirs, unname(known))
   fcoalesce(unname(known), name)
@@ -78,47 +78,34 @@ in_order <- function(names) {
 #' @noRd
 operation_in_words <- function(operation) {
   few <- unique(as.character(operation))
-  words <- unname(SAID$operation[few])
+  words <- unname(words_for("operations")[few])
   kernel <- c(fft = "FFT", radix = "radix sort")[sub("-.*", "", few)]
   words <- fifelse(is.na(kernel) | is.na(words), words, paste(kernel, words, sep = ", "))
   words[is.na(words)] <- title_of(few[is.na(words)])
-  for (i in seq_along(OPERATION_WORDS)) {
-    words <- sub(names(OPERATION_WORDS)[[i]], OPERATION_WORDS[[i]], words, perl = TRUE)
+  patterns <- words_for("parts of operations")
+  for (pattern in names(patterns)) {
+    words <- sub(pattern, patterns[[pattern]], words, perl = TRUE)
   }
   words <- gsub("(?<!reduce|scatter|neighbor)_", " ", words, perl = TRUE)
   words[match(operation, few)]
 }
-OPERATION_WORDS <- c(
-  "^(.*)[.]rank([0-9]+)$" = "\\1, rank \\2", "^(.*)[.]both$" = "\\1 with computation",
-  "^(.*)[.]compute$" = "\\1, computation alone", "^(.*)_init$" = "\\1, persistent",
-  "[.]create$" = ", window created", "[.]allocate$" = ", window allocated",
-  "[.](dynamic|shared)$" = ", \\1 window", "[.]flush_local" = ", local flush",
-  "[.]lock_all" = ", lock all", "[.]pscw" = ", post-start-complete-wait",
-  "[.](fence|flush|lock)" = ", \\1", "-(first|second)$" = ", \\1 call",
-  "_(first|last)$" = ", \\1 rank", "-cold$" = ", cold cache", "-unwritten$" = ", new buffer",
-  "-nonblocking$" = ", non-blocking", "-blocking$" = ", blocking",
-  "^startup-" = "start-up, ", "^waitpattern-null$" = "clock check, no work",
-  "^waitpattern-up$" = "clock check, known waits",
-  "-pit$" = ", slow address", "-page$" = ", aligned to pages",
-  "^datatype-(.*)-(hand|packed|typed)$" = "\\1 type, \\2",
-  "^nas-(.*)-([A-Z])$" = "NAS \\U\\1\\E, class \\2"
-)
 
 #' Names of operations in words with the experiment, where no title names it: "LogP, gap".
 #' @noRd
 question_in_words <- function(operation) {
   part <- sub("-.*", "", operation)
-  known <- operation %in% names(SAID$operation) & part %in% names(QUESTION_WORDS)
+  experiment <- unname(words_for("experiments")[part])
   words <- operation_in_words(operation)
-  fifelse(known, paste(unname(QUESTION_WORDS[part]), words, sep = ", "), words)
+  known <- operation %in% names(words_for("operations")) & !is.na(experiment)
+  fifelse(known, paste(experiment, words, sep = ", "), words)
 }
-QUESTION_WORDS <- c(logp = "LogP", overlap = "overlap", matching = "matching")
 
 #' Settings and parameters in words: "mode standard, non-blocking". Leaves out the names that the
 #' operation or a column already contains (`dropped`).
 #' @noRd
 values_in_words <- function(values, dropped = IN_OPERATION) {
   few <- unique(as.character(values))
+  starts <- words_for("starts")
   words <- vapply(strsplit(few, "; ?"), function(parts) {
     name <- sub("=.*", "", parts)
     value <- substring(parts, nchar(name) + 2L)
@@ -127,7 +114,7 @@ values_in_words <- function(values, dropped = IN_OPERATION) {
       name == "compute", say_value("parameter_compute", value),
       name == "timer", say_value("parameter_timer", value),
       name == "ranks", say_value("ranks", value),
-      name == "start" & value %in% names(START_WORDS), unname(START_WORDS[value]),
+      name == "start" & value %in% names(starts), unname(starts[value]),
       name == "eager_limit" & grepl("^[0-9]+$", value), paste("eager up to", value, "B"),
       startsWith(name, "algorithm_"), chartr("_", " ", paste(name, value)),
       rep(TRUE, length(name)), paste(chartr("_", " ", name), value)
@@ -136,35 +123,17 @@ values_in_words <- function(values, dropped = IN_OPERATION) {
   }, "")
   words[match(values, few)]
 }
-START_WORDS <- c(
-  windows = "start by synchronised clocks", barrier = "start after a barrier of cotejo",
-  "mpi-barrier" = "start after MPI_Barrier", none = "no common start"
-)
 IN_OPERATION <- c("kernel", "pattern", "window", "ranks")
 
 #' The purpose of a test, in words.
 #' @noRd
 test_in_words <- function(test) {
   plain <- sub("_(quick|full|smoke|brief)$", "", test)
-  words <- SAID$test[test]
-  part <- sub(".*_", "", plain)
-  part <- fifelse(is.na(TEST_WORDS[part]), "", unname(TEST_WORDS[part]))
-  unname(fcoalesce(words, fifelse(
-    nzchar(part), part, paste("study of", gsub("_", " ", plain, fixed = TRUE))
-  )))
+  unname(fcoalesce(
+    words_for("tests")[test], words_for("parts of tests")[sub(".*_", "", plain)],
+    paste("study of", gsub("_", " ", plain, fixed = TRUE))
+  ))
 }
-# Words for the last part of a test's name.
-TEST_WORDS <- c(
-  affinity = "study of placements", strong = "fixed total work", weak = "fixed work per rank",
-  progress = "progress threads", ways = "ways to send", large = "large problem",
-  posted = "receives posted first", transports = "study of transports",
-  transport = "study of transports", bursts = "study of bursts", sizes = "study of sizes",
-  bisect = "steps found by bisection", pairs = "every pair", errors = "study of errors",
-  nocache = "cold cache", frames = "NetPIPE, frames", limits = "study of limits",
-  uni = "NetPIPE, one way", protocol = "study of protocols", addresses = "study of addresses",
-  windows = "study of windows", spells = "variance between launches", layout = "study of layouts",
-  skew = "study of the start", arrivals = "study of arrivals", variants = "all variants"
-)
 
 sentence_case <- function(text) {
   paste0(toupper(substr(text, 1L, 1L)), substring(text, 2L))
@@ -298,10 +267,14 @@ say_margin <- function(share) paste(format(100 * share), "%")
 
 count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
 
+#' Whether the values of a column are numbers of things, such as ranks.
+#' @noRd
+is_counted <- function(column) column %in% names(words_for("counted"))
+
 say_value <- function(column, values) {
-  said <- SAID[[column]][values]
-  if (!length(said)) said <- rep(NA_character_, length(values))
-  counted <- COUNTED[[column]]
+  known <- c(words_for("values"), list(test = words_for("tests")))[[column]]
+  known <- if (is.null(known)) rep(NA_character_, length(values)) else unlist(known)[values]
+  counted <- words_for("counted")[[column]]
   words <- if (column == "bytes") {
     format_bytes(as.numeric(values))
   } else if (!is.null(counted)) {
@@ -329,8 +302,8 @@ say_value <- function(column, values) {
   } else {
     title_of(values)
   }
-  unset <- if (column %in% names(UNSET)) UNSET[[column]] else ""
-  unname(fifelse(is.na(values), unset, fifelse(is.na(said), words, said)))
+  unset <- fcoalesce(unname(words_for("unset")[column]), "")
+  unname(fifelse(is.na(values), unset, fcoalesce(known, words)))
 }
 
 # The distinguishing part of a label: the name of a simulated machine, or an emulated network with
@@ -361,65 +334,7 @@ in_series <- function(words, last = "and") {
   if (n < 2L) words else paste(toString(words[-n]), last, words[[n]])
 }
 
-SAID <- list(
-  operation = c(
-    "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
-    "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
-    "logp-or-overlap" = "receive, by overlap", "logp-words" = "asking",
-    "matching-posted" = "receives posted before", "matching-unexpected" = "receives posted after",
-    "overlap-local-send" = "one send", "overlap-local-receive" = "one receive",
-    "overlap-gap-send" = "sends in a row",
-    "overlap-gap-receive" = "receives in a row", "overlap-pingpong" = "ping-pong",
-    "skew-barrier" = "our barrier",
-    "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment",
-    "fft-original-sendrecv" = "original", "fft-original-separate" = "original, send and receive",
-    "fft-rows-sendrecv" = "row by row", "fft-threaded-sendrecv" = "multi-threaded",
-    "fft-nonblocking-isend" = "non-blocking", "fft-fused" = "fused",
-    "fft-original-posted" = "original, separate", "fft-rows-posted" = "row by row, separate",
-    "fft-threaded-posted" = "multi-threaded, separate",
-    "radix-polled" = "original", "radix-polled-posted" = "original, receives posted",
-    "radix-serving" = "serving", "radix-serving-posted" = "serving, receives posted",
-    "radix-threaded" = "multi-threaded", "radix-alltoallv" = "Alltoallv a pass",
-    "radix-split" = "one exchange", "radix-alone" = "no messages"
-  ),
-  option_blocking = c(yes = "blocking", no = "non-blocking"),
-  queue = c("0" = "blocking"),
-  packing = c(
-    typed = "as a datatype", packed = "packed by MPI", hand = "packed by hand"
-  ),
-  ways = c("1" = "one way", "2" = "both ways"),
-  test = c(
-    pingpong_modes = "a core for each rank", pingpong_progress = "progress threads share a core",
-    fft_strong = "a core for each rank", fft_progress = "progress threads share a core"
-  ),
-  any_source = c("0" = "one source", "1" = "any source"),
-  any_tag = c("0" = "one tag", "1" = "any tag"),
-  measure = c(
-    median = "median of a launch", least = "least of a launch", time_s = "in all",
-    alone_s = "computation alone", start_s = "starting",
-    compute_s = "computing", wait_s = "waiting"
-  ),
-  setting_async_progress = c(yes = "asynchronous progress"),
-  option_start = c(
-    "mpi-barrier" = "the library's barrier", barrier = "our barrier", none = "no start line",
-    "round-time" = "announced moment", windows = "windows"
-  )
-)
-
-# Words for the values of a column. Values that are not listed here are named by `title_of()`.
-COUNTED <- list(
-  ranks = c("rank", "ranks"), pairs = c("pair", "pairs"), hosts = c("host", "hosts"),
-  burst = c("message", "messages"), cores = c("core", "cores"),
-  threads = c("thread", "threads"), partitions = c("partition", "partitions")
-)
-
 SUPERSCRIPTS <- "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
-
-# Words for settings that were not set.
-UNSET <- c(
-  setting_async_progress = "the library's own progress",
-  setting_eager_limit = "the library's limit"
-)
 
 over <- function(transport) {
   fifelse(transport == "shm", "in shared memory", paste("over", title_of(transport)))

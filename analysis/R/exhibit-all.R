@@ -252,7 +252,7 @@ lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
   )
   unlist(lapply(lone_columns(exhibit, ground, columns), function(column) {
     if (column == "bytes") return("another message size")
-    paste0("another ", if (column %in% names(COUNTED)) "number of ", word_of_column(column))
+    paste0("another ", if (is_counted(column)) "number of ", word_of_column(column))
   }))
 }
 

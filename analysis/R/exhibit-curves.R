@@ -82,7 +82,7 @@ axis_of <- function(x, values, scale) {
   sizes <- x == "bytes"
   # With one value of a parameter, a curve would show nothing.
   if (!sizes && uniqueN(values) < 2L) {
-    await("another ", if (x %in% names(COUNTED)) "number of ", gsub("_", " ", word_of_column(x)))
+    await("another ", if (is_counted(x)) "number of ", gsub("_", " ", word_of_column(x)))
   }
   if (sizes && scale == "log") {
     return(list(

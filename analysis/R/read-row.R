@@ -302,7 +302,7 @@ ranks_in_order <- function(ranks) {
 #' The MPI whose algorithms a launch ran: its own, or in a simulation the selected one.
 #' @noRd
 algorithms_of <- function(asked) {
-  chosen <- old_names()$selectors[scalar(asked$settings$coll_selector)]
+  chosen <- words_for("selectors")[scalar(asked$settings$coll_selector)]
   if (length(chosen) && !is.na(chosen)) unname(chosen) else asked$mpi
 }
 
