@@ -173,7 +173,9 @@ svg_text <- function(drawing) {
   text <- as.character(svg())
   text <- gsub("font-family: \"DejaVu Sans\"", paste("font-family:", FONT_FAMILIES), text,
     fixed = TRUE)
-  escaped <- function(label) htmlEscape(gsub("\n", " ", paste(label, collapse = ". ")))
+  escaped <- function(label) {
+    htmlEscape(gsub("\n", " ", gsub("[.][.] ", ". ", paste(label, collapse = ". "))))
+  }
   words <- sprintf(
     "<svg role='img'\\1>\n<title>%s</title>\n<desc>%s</desc>",
     in_replacement(escaped(drawing$labels$title)),

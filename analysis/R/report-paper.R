@@ -411,10 +411,10 @@ paper_threats <- function(study) {
     ),
     sprintf(
       paste(
-        "There are %d sessions; a comparison within one session does not include differences from",
-        "day to day."
+        "The launches are of %s; a comparison within one session does not include differences",
+        "from day to day."
       ),
-      uniqueN(used[, c("site", "session")])
+      count_of(uniqueN(used[, c("site", "session")]), "session", "sessions")
     ),
     "Corrections cover the comparisons of one question, and not all comparisons of this paper."
   )

@@ -10,9 +10,10 @@ many <- function(n) {
 }
 
 test_that("a figure is SVG with its title, its description and its points", {
-  svg <- drawn_svg(many(50L) + ggplot2::labs(title = "A < B", caption = "What\nit shows."))
+  words <- ggplot2::labs(title = "A < B", subtitle = "Where.", caption = "What\nit shows.")
+  svg <- drawn_svg(many(50L) + words)
   expect_match(svg, "^<[?]xml[^>]*>\n<svg role='img'")
-  expect_match(svg, "<title>A &lt; B</title>\n<desc>What it shows.</desc>", fixed = TRUE)
+  expect_match(svg, "<title>A &lt; B</title>\n<desc>Where. What it shows.</desc>", fixed = TRUE)
   expect_identical(lengths(regmatches(svg, gregexpr("<circle", svg))), 50L)
   expect_true("A &lt; B" %in% texts_of(svg)$label)
 })
