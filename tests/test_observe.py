@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from stack.build import environment
+from stack.build import REPO, environment
 from tests.launching import STACK, launch_once
 
 #: Fortran's calls as Open MPI has them: they do not enter the calls of C.
@@ -149,6 +149,19 @@ def test_a_program_that_is_not_seen_is_reported(mpi, tmp_path, library, variable
     assert done.returncode == 0
     assert f"cotejo-{library}: this program used MPI, and its calls were not seen: {lost}" in \
         done.stderr
+
+
+@pytest.mark.one_mpi
+def test_the_start_of_programs_is_not_replaced_on_power(mpi, tmp_path):
+    """glibc's function has other arguments there: each program with the observer crashed."""
+    for power, expected in ((["-D__powerpc64__"], False), ([], True)):
+        subprocess.run([mpi.prefix(STACK) / "bin" / mpi.compiler, "-c", "-Wall", "-Wextra",
+                        "-Werror", *power, f"-I{REPO}/src", f"-I{REPO}/src/core", "-o", "alone.o",
+                        REPO / "src/preload/alone.c"], cwd=tmp_path, env=environment(mpi, STACK),
+                       check=True)
+        names = subprocess.run(["nm", "alone.o"], cwd=tmp_path, text=True, check=True,
+                               capture_output=True).stdout
+        assert ("T __libc_start_main" in names) == expected
 
 
 def test_preloaded_libraries_hide_their_own_functions(mpi):

@@ -137,10 +137,10 @@ def test_startup_tells_its_times(mpi, tmp_path):
     assert "startup-session" in found or "sessions left out" in done.stdout
 
 
-def arrivals(mpi, folder, *words, **variables):
-    preload = mpi.prefix(STACK) / "lib/libcotejo_arrivals.so"
+def arrivals(mpi, folder, *words, beside="", **variables):
+    preload = f"{beside}{mpi.prefix(STACK) / 'lib/libcotejo_arrivals.so'}"
     return launch(mpi, *words, program=STACK / "build" / mpi.name / "tests/known_waits",
-                  folder=folder, LD_PRELOAD=str(preload), **variables)
+                  folder=folder, LD_PRELOAD=preload, **variables)
 
 
 @pytest.mark.one_mpi
@@ -172,6 +172,15 @@ def test_known_waits_are_recorded(mpi, tmp_path):
     assert replayed["offsets_s"] == [found[0], found[1]]
     assert replayed["error_s"] == float(lines[1].split()[-1])
     assert all(row["median_s"] > found[1] for row in summary(tmp_path))
+
+
+@pytest.mark.one_mpi
+def test_recorded_calls_are_not_gathered(mpi, tmp_path):
+    """A number for each call of each rank would fill rank 0's memory in a large program."""
+    done = arrivals(mpi, tmp_path, "0", "60", beside=interposer(mpi, "refuse") + ":",
+                    COTEJO_ARRIVALS="pattern.csv", COTEJO_REFUSE="gather")
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "pattern.csv").read_text().splitlines()) == 5
 
 
 @pytest.mark.one_mpi

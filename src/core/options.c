@@ -61,11 +61,7 @@ static void read_list(struct setting *setting, const char *text, struct failure 
 
 static void read_value(struct setting *setting, const char *text, struct failure *failure) {
     char why[240];
-    if (setting->option->type != OPTION_SIZES && strlen(text) >= sizeof setting->text) {
-        refuse(setting->option, "...", "the value is longer than 255 characters; shorten it",
-               failure);
-        return;
-    }
+    setting->text = text;
     switch (setting->option->type) {
     case OPTION_INTEGER:
     case OPTION_REAL:
@@ -73,7 +69,7 @@ static void read_value(struct setting *setting, const char *text, struct failure
         break;
     case OPTION_SIZES:
         read_list(setting, text, failure);
-        return;
+        break;
     case OPTION_CHOICE:
         if (!one_of(text, setting->option->choices)) {
             snprintf(why, sizeof why, "give one of %s", setting->option->choices);
@@ -88,7 +84,6 @@ static void read_value(struct setting *setting, const char *text, struct failure
             refuse(setting->option, text, "must not be empty", failure);
         break;
     }
-    snprintf(setting->text, sizeof setting->text, "%s", text);
 }
 
 static void refuse_unknown(const struct options *options, const char *word,

@@ -36,7 +36,7 @@ struct setting {
     long integer; // also of flags, 0 or 1
     double real;
     struct sizes sizes;
-    char text[256]; // as typed; of OPTION_CHOICE the name chosen
+    const char *text; // as typed, borrowed; of OPTION_CHOICE the name chosen
 };
 
 enum { OPTIONS_MOST = 64 };
@@ -48,7 +48,7 @@ struct options {
 
 // Reads `count` arguments (`--name value`, `--name=value`, `--flag`) by the tables, which are
 // `tables` of `number`. Whatever is not declared, wrong or repeated is a failure (STATUS_USAGE).
-// options_free is needed after success and after failure.
+// The arguments must stay. options_free is needed after success and after failure.
 void options_read(struct options *options, const struct option *const *tables, int number,
                   int count, char *const *arguments, struct failure *failure);
 void options_free(struct options *options);

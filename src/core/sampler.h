@@ -15,7 +15,7 @@
 
 // The times of a sample on rank 0, for the operation that describes it.
 struct timing {
-    double time_s;       // of one call on the slowest rank
+    double time_s;       // of one call: on the slowest rank; in a loop the mean of the ranks
     double fastest_s;    // of one call on the fastest rank
     double apart_s;      // from the first begin of a rank to the last one
     double late_s;       // from the common start to the last begin of a rank

@@ -248,10 +248,6 @@ static const struct column common[] = {
     {0},
 };
 
-static void describe_path(char *room, size_t length, const char *prefix, const char *ending) {
-    snprintf(room, length, "%s%s", prefix, ending);
-}
-
 void samples_open(struct samples *samples, const char *prefix, const struct column *columns,
                   struct failure *failure) {
     *samples = (struct samples){.columns = columns};
@@ -260,11 +256,10 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
     char path[sizeof samples->path];
     const char *const endings[] = {".json", ".csv"};
     for (int i = 0; i < 2; i++) {
-        describe_path(path, sizeof path, prefix, endings[i]);
+        snprintf(path, sizeof path, "%s%s", prefix, endings[i]);
         if (access(path, F_OK) == 0) {
             failure_set(failure, STATUS_USAGE,
-                        "--output '%s': %s is there already; remove it or choose another name",
-                        prefix, path);
+                        "--output: %s is there already; remove it or choose another name", path);
             return;
         }
     }
@@ -272,10 +267,8 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     samples->file = fopen(temporary, "w+"); // rows are changed later: samples_void
     if (!samples->file) {
-        failure_set(failure, STATUS_USAGE,
-                    "--output '%s': cannot write %s (%s); choose another "
-                    "place",
-                    prefix, temporary, strerror(errno));
+        failure_set(failure, STATUS_USAGE, "--output: cannot write %s (%s); choose another place",
+                    temporary, strerror(errno));
         return;
     }
     memcpy(samples->path, path, sizeof path);

@@ -6,6 +6,7 @@
 #include "failure.h"
 #include "json.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,7 +84,7 @@ struct samples {
     struct sample *at; // owned
     size_t count, room;
     const struct column *columns; // ends with a row without name; NULL: none
-    char path[400];               // the CSV's final name; "" when nothing is written
+    char path[PATH_MAX];          // the CSV's final name; "" when nothing is written
     FILE *file;                   // its temporary file, open from the start
     size_t written;               // samples that are in it
     bool held;                    // samples are not finished yet: none is written meanwhile

@@ -28,7 +28,7 @@ struct times {
 };
 
 struct verdict {
-    double time_s; // of the sample: the longest time of a rank
+    double time_s; // of the sample: the longest time of a rank, in a loop the mean of the ranks
     double fastest_s;
     // How late ranks began: the last one, the median and the 99th percentile of the ranks.
     double late_s, late_median_s, late_p99_s;

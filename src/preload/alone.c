@@ -13,6 +13,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef int main_function(int, char **, char **);
@@ -67,6 +68,16 @@ const struct json *alone_threads(void) {
     return program_main ? &threads : NULL;
 }
 
+#ifdef __powerpc64__
+// glibc starts programs there by a function with other arguments.
+static void __attribute__((constructor)) refuse(void) {
+    (void)note_threads;
+    if (getenv("COTEJO_ALONE"))
+        fputs("cotejo-observe: COTEJO_ALONE is not available on POWER; the program is not "
+              "described\n",
+              stderr);
+}
+#else
 static void end(void) {
     note_threads();
     MPI_Finalize(); // the observer's
@@ -92,3 +103,4 @@ INTERCEPTED int __libc_start_main(main_function *main, int count, char **argumen
     }
     return next(main, count, arguments, begin, finish, unload, stack);
 }
+#endif

@@ -41,28 +41,14 @@ static struct {
     struct options options;
     struct clock clock;
     struct sync sync;
-    struct call *calls;
-    long count, room, fewer, lost; // fewer: on communicators of fewer ranks
+    struct call *calls;      // CALLS_MOST of them: a recorded call allocates nothing
+    long count, fewer, lost; // fewer: on communicators of fewer ranks
 } recorder;
 
 static bool of_all(MPI_Comm comm) {
     int size = 0;
     PMPI_Comm_size(comm, &size);
     return size == recorder.size;
-}
-
-static bool find_room(void) {
-    if (recorder.count < recorder.room)
-        return true;
-    long room = recorder.room ? 2 * recorder.room : 4096;
-    struct call *larger = recorder.count < CALLS_MOST
-                              ? realloc(recorder.calls, (size_t)room * sizeof *larger)
-                              : NULL;
-    if (!larger)
-        return false;
-    recorder.calls = larger;
-    recorder.room = room;
-    return true;
 }
 
 static void arrive(const char *operation, MPI_Count n, MPI_Datatype type, MPI_Comm comm) {
@@ -72,7 +58,7 @@ static void arrive(const char *operation, MPI_Count n, MPI_Datatype type, MPI_Co
         recorder.fewer++;
         return;
     }
-    if (!find_room()) {
+    if (recorder.count == CALLS_MOST) {
         recorder.lost++;
         return;
     }
@@ -101,6 +87,9 @@ static void begin(void) {
         ranks_agree(recorder.comm, &failure, false);
         if (!failed(&failure))
             sync_open(&recorder.sync, recorder.comm, &recorder.clock, &recorder.options, &failure);
+        recorder.calls = malloc(CALLS_MOST * sizeof *recorder.calls);
+        if (!recorder.calls)
+            failure_set(&failure, STATUS_FAILED, "no memory for %d calls", CALLS_MOST);
         ranks_agree(recorder.comm, &failure, false);
     }
     recorder.active = !failed(&failure);
@@ -196,44 +185,33 @@ struct pattern {
     double spread_s, p95_s;
 };
 
-// Gathers the group's calls and judges them. Collective; false on all ranks: no memory.
-static bool find_pattern(const struct group *groups, int g, struct pattern *pattern) {
-    const struct group *group = &groups[g];
-    size_t calls = (size_t)group->calls, ranks = (size_t)recorder.size, n = 0;
-    double *mine = malloc(calls * sizeof *mine), *one = malloc(calls * sizeof *one), *all = NULL;
-    if (recorder.rank == 0)
-        all = malloc(calls * ranks * sizeof *all);
-    struct failure lost = {0};
-    if (!mine || !one || (recorder.rank == 0 && (!all || !pattern->behind)))
-        failure_set(&lost, STATUS_FAILED, "no memory for %zu calls of %zu ranks", calls, ranks);
-    if (ranks_agree(recorder.comm, &lost, false) == STATUS_OK) {
-        for (long i = 0; i < recorder.count; i++)
-            if (recorder.calls[i].group == g)
-                mine[n++] = recorder.calls[i].at_s;
-        PMPI_Gather(mine, (int)calls, MPI_DOUBLE, all, (int)calls, MPI_DOUBLE, 0, recorder.comm);
-    } else {
-        complain(&lost);
+// Judges the group's calls; each rank has the values of its own calls only. Collective; failure
+// agreed.
+static void find_pattern(const struct group *groups, int g, struct pattern *pattern,
+                         struct failure *failure) {
+    int calls = (int)groups[g].calls, n = 0;
+    double *mine = malloc((size_t)calls * 3 * sizeof *mine), *first = mine + calls;
+    double *spread = first + calls, median;
+    if (!mine)
+        failure_set(failure, STATUS_FAILED, "no memory for %d calls", calls);
+    if (ranks_agree(recorder.comm, failure, false) != STATUS_OK) {
+        free(mine);
+        return;
     }
-    for (size_t c = 0; recorder.rank == 0 && !failed(&lost) && c < calls; c++) {
-        double first = INFINITY;
-        for (size_t r = 0; r < ranks; r++)
-            first = fmin(first, all[r * calls + c]);
-        one[c] = 0;
-        for (size_t r = 0; r < ranks; r++) {
-            all[r * calls + c] -= first;
-            one[c] = fmax(one[c], all[r * calls + c]);
-        }
-    }
-    if (recorder.rank == 0 && !failed(&lost)) {
-        pattern->spread_s = values_at(one, calls, 0.5);
-        pattern->p95_s = values_at(one, calls, 0.95);
-        for (size_t r = 0; r < ranks; r++)
-            pattern->behind[r] = values_at(all + r * calls, calls, 0.5);
+    for (long i = 0; i < recorder.count; i++)
+        if (recorder.calls[i].group == g)
+            mine[n++] = recorder.calls[i].at_s;
+    PMPI_Allreduce(mine, first, calls, MPI_DOUBLE, MPI_MIN, recorder.comm);
+    for (int c = 0; c < calls; c++)
+        mine[c] -= first[c];
+    PMPI_Reduce(mine, spread, calls, MPI_DOUBLE, MPI_MAX, 0, recorder.comm);
+    median = values_at(mine, (size_t)calls, 0.5);
+    PMPI_Gather(&median, 1, MPI_DOUBLE, pattern->behind, 1, MPI_DOUBLE, 0, recorder.comm);
+    if (recorder.rank == 0) {
+        pattern->spread_s = values_at(spread, (size_t)calls, 0.5);
+        pattern->p95_s = values_at(spread, (size_t)calls, 0.95);
     }
     free(mine);
-    free(one);
-    free(all);
-    return !failed(&lost);
 }
 
 // A barrier is often of who measures: its pattern counts where there is no other.
@@ -316,14 +294,12 @@ static void tell(const char *path, double error_s, struct failure *failure) {
             "are not in it\n"
             "operation,bytes,calls,spread_s,spread_p95_s\n",
             error_s, recorder.fewer, recorder.lost);
-    for (int g = 0; g < count && !failed(failure); g++) {
-        bool found = find_pattern(groups, g, &pattern);
-        if (!found)
-            failure_set(failure, STATUS_FAILED, "no memory for the calls");
-        if (found && recorder.rank == 0)
+    for (int g = 0; g < count; g++) { // after a failure of rank 0, the others learn of it there
+        find_pattern(groups, g, &pattern, failure);
+        if (recorder.rank == 0 && !failed(failure))
             add(&table, "%s,%.0f,%ld,%.9g,%.9g\n", groups[g].operation, groups[g].bytes,
                 groups[g].calls, pattern.spread_s, pattern.p95_s);
-        if (found && recorder.rank == 0 && g == kept)
+        if (recorder.rank == 0 && !failed(failure) && g == kept)
             write_pattern(path, &groups[g], &pattern, error_s, failure);
     }
     char beside[4096];

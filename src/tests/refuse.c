@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interposed in a test: the library refuses every MPI_Allgather, every MPI_Get, every
-// MPI_File_read_at and all memory on rank 1.
+// MPI_File_read_at and all memory on rank 1. COTEJO_REFUSE names one more: `place`, the
+// MPI_Sendrecv of an address, or `gather`, a PMPI_Gather of more than one element
+// that is not the program's own.
+#define _GNU_SOURCE // RTLD_NEXT
+#include <dlfcn.h>
 #include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int refused(MPI_Comm comm, int code) {
     int rank;
@@ -23,6 +29,33 @@ int MPI_Allgather(const void *out, int out_count, MPI_Datatype out_type, void *i
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *begin) {
     int code = refused(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
     return code != MPI_SUCCESS ? code : PMPI_Alloc_mem(size, info, begin);
+}
+
+static int asked(const char *name) {
+    const char *more = getenv("COTEJO_REFUSE");
+    return more && strcmp(more, name) == 0;
+}
+
+int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag,
+                 void *in, int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
+                 MPI_Status *status) {
+    int code = out_type == MPI_AINT && asked("place") ? refused(comm, MPI_ERR_COUNT) : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        return code;
+    return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from,
+                         in_tag, comm, status);
+}
+
+typedef int gather_function(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int,
+                            MPI_Comm);
+
+int PMPI_Gather(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
+                MPI_Datatype in_type, int root, MPI_Comm comm) {
+    gather_function *next;
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Gather");
+    if (out_count > 1 && comm != MPI_COMM_WORLD && asked("gather"))
+        PMPI_Abort(comm, 3);
+    return next(out, out_count, out_type, in, in_count, in_type, root, comm);
 }
 
 static int here(void) {

@@ -53,6 +53,16 @@ static void values_and_defaults(void) {
     options_free(&o);
 }
 
+// Paths and lists of operations have no limit.
+static void texts_of_any_length(void) {
+    char text[2000] = "";
+    struct options o;
+    memset(text, 'x', sizeof text - 1);
+    struct failure f = READ(&o, "--output", text);
+    CHECK(!failed(&f) && strcmp(options_text(&o, "output"), text) == 0);
+    options_free(&o);
+}
+
 static void sizes_given(const char *text, size_t count, const size_t *expected) {
     struct sizes sizes;
     char why[200] = "";
@@ -97,6 +107,7 @@ static void lists_of_sizes(void) {
 int main(void) {
     lists_of_sizes();
     values_and_defaults();
+    texts_of_any_length();
     REFUSED("did you mean --count", "--cuont", "3");
     REFUSED("unknown option", "--nothing-like-it", "3");
     REFUSED("--count", "--count");

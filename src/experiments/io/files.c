@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 1024 };
-
 static const struct option files_options[] = {
     {"folder", OPTION_TEXT, "", "", NULL, 0, 0,
      "folder on the file system that is measured, which all ranks can write; the file there is "
@@ -41,7 +39,7 @@ static void run(struct bench *bench) {
 struct blocks {
     struct bench *bench;
     MPI_File file;
-    char path[PATH_ROOM];
+    char path[PATH_MAX];
     bool flush;
     int next, count;
     MPI_Offset own, others; // places of the two blocks in the file

@@ -92,7 +92,12 @@ static void make(struct rma *rma, size_t room, struct layout *layout, struct fai
         buffer_open(&rma->own, layout, "window", room - 2 * page(), false, 0, 1, failure);
     if (ranks_agree(rma->pair->comm, failure, false) != STATUS_OK)
         return;
+    MPI_Errhandler handler; // of all other errors on the communicator
+    MPI_Comm_get_errhandler(rma->comm, &handler);
+    MPI_Comm_set_errhandler(rma->comm, MPI_ERRORS_RETURN);
     int code = kinds[k].make(rma, kinds[k].ours ? rma->own.room : room, &base);
+    MPI_Comm_set_errhandler(rma->comm, handler);
+    MPI_Errhandler_free(&handler);
     if (code != MPI_SUCCESS) {
         char text[MPI_MAX_ERROR_STRING];
         int length;
@@ -126,7 +131,6 @@ void rma_open(struct bench *bench, struct pair *pair, size_t most) {
     int first = pair->rank == 0 ? pair->self : pair->peer;
     MPI_Group both;
     MPI_Comm_split(pair->comm, first, pair->rank, &rma->comm);
-    MPI_Comm_set_errhandler(rma->comm, MPI_ERRORS_RETURN);
     MPI_Comm_group(rma->comm, &both);
     MPI_Group_incl(both, 1, &rma->peer, &rma->partner);
     MPI_Group_free(&both);

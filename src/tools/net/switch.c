@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h> // RENAME_NOREPLACE
 #include <math.h>
 #include <poll.h>
@@ -127,7 +128,7 @@ static void write_hosts(const struct cluster *cluster, char *path, size_t room,
 }
 
 static void write_host(const struct cluster *cluster, int i, struct failure *failure) {
-    char path[400], text[64];
+    char path[PATH_MAX], text[64];
     path_of(cluster, cluster->hosts[i].name, ".host", path, sizeof path);
     snprintf(text, sizeof text, "%d %d\n", (int)cluster->hosts[i].pid, cluster->cores[i]);
     write_whole(path, text, strlen(text), failure);
@@ -173,7 +174,7 @@ static void describe_hosts(const struct cluster *cluster, struct json *json) {
 }
 
 static void write_cluster(const struct cluster *cluster, struct failure *failure) {
-    char path[400];
+    char path[PATH_MAX];
     struct json json = {0};
     json_open(&json, '{');
     json_name(&json, "pid");
@@ -197,7 +198,7 @@ static void write_cluster(const struct cluster *cluster, struct failure *failure
 }
 
 static void start_hosts(struct cluster *cluster, struct failure *failure) {
-    char hosts_file[400];
+    char hosts_file[PATH_MAX];
     for (int i = 0; i < cluster->count; i++) {
         struct host *host = &cluster->hosts[i];
         host->number = i;
@@ -224,7 +225,7 @@ static void make_folder(struct cluster *cluster, struct failure *failure) {
     static const char text[] =
         "Made by cotejo, which may replace or remove this folder with all that is in it.\n";
     const char *end = strrchr(cluster->folder, '/');
-    char place[400], mark[432];
+    char place[PATH_MAX], mark[PATH_MAX + 32];
     struct stat processes = {0};
     stat("/proc/self/ns/pid", &processes);
     snprintf(place, sizeof place, "%.*s.cotejo-temporary.%d.%lu.switch",
@@ -339,7 +340,7 @@ static void forward(struct cluster *cluster, struct failure *failure) {
 }
 
 static void take_down(struct cluster *cluster) {
-    char path[400];
+    char path[PATH_MAX];
     for (int i = 0; i < cluster->count; i++)
         host_end(&cluster->hosts[i]);
     model_free(&cluster->model);
