@@ -15,6 +15,7 @@ import yaml
 from reframe_tests.harness.commands import new_experiment
 from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import experiment_table, families
+from tests import fake_mpi
 from tests.launching import BRIEF, FAMILIES, STACK, interposer, launch, said
 
 DOCS = families.REPO / "docs"
@@ -159,6 +160,32 @@ def test_the_libraries_of_a_site_that_the_page_lists_are_families(tmp_path):
     found = families.of_site(tmp_path)
     assert {*yaml.safe_load(text)} == {*found}
     assert "Open MPI 4.1" in found["openmpi-4"].title
+
+
+@pytest.mark.skipif(not fake_mpi.REFRAME.exists(), reason="no stack: `make stack`")
+def test_the_transport_that_the_page_adds_is_listed_and_launched(tmp_path):
+    """In a copy of the tree, under an MPI library whose launcher prints the evidence."""
+    text, page = code_of("launching.md", "yaml"), (DOCS / "launching.md").read_text()
+    path = re.search(r"Write `(reframe_tests/mpi_transports/\S+\.yaml)`", page)[1]
+    words = shlex.split(re.search(r"^reframe (.*transport=.*)$", page, re.M)[1])
+    cells = re.search(r"^make study CELLS='(.*)'$", page, re.M)[1]
+    tree = fake_mpi.tree(tmp_path)
+    (tree / "docs").symlink_to(DOCS)
+    evidence = yaml.safe_load(text)["families"]["mpich"]["evidence"]
+    fake = fake_mpi.Fake(tmp_path / "there", "mpich", (
+        "MPICH Version:      5.0.2", evidence, [("a", 0), ("a", 1)]), repo=tree,
+        scale=code_of("launching.md", "yaml", 1))
+    (fake.folder / "reframe_tests").symlink_to(tree / "reframe_tests")
+    assert "scale.yaml: transports: no transport" in fake.start("reframe", *words)
+    (tree / path).write_text(text)
+    listed = fake.start("reframe", *words)
+    assert {*re.findall(r"- pingpong .*%transport=(\S+)", listed)} == {"shm-ucx"}, listed[-2000:]
+    output = fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm-ucx", "--keep-stage-files")
+    found = [(record["status"], record["reason"]) for record in fake.records()
+             if re.search(cells, record["id"])]
+    assert found == [("ok", "")], output[-2000:]
+    _, seen = fake.received("pingpong_")
+    assert seen["UCX_TLS"] == "sm,self"
 
 
 def test_the_exhibit_that_the_page_adds_is_accepted():
