@@ -3,6 +3,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -198,6 +199,29 @@ def test_a_checkout_with_line_ends_of_windows_has_scripts_that_run(tmp_path):
                     ".gitattributes", *wanted], check=True)
     for name in wanted:
         assert b"\r" not in (tmp_path / "clone" / name).read_bytes(), name
+
+
+def commands_of_help():
+    """The commands of make that its help shows: each target with its options, and the examples.
+    """
+    for line in make("help").stdout.splitlines():
+        if found := re.match(r"  make ([a-z-]+) .*?(\(.*\))?$", line):
+            options = re.findall(r"\b([A-Z]+)(=[^\s,;|)]+)?", found[2] or "")
+            yield [found[1], *map("".join, options)]
+        elif found := re.match("  for example: make (.*)", line):
+            yield shlex.split(found[1])
+
+
+def test_targets_options_and_examples_of_make_help_exist(tmp_path):
+    shown = [*commands_of_help()]
+    assert ["mpi", "NAME=x", "FROM=wheel", "WHERE", "SITE=local"] in shown and len(shown) > 40
+    for target, *options in shown:
+        # A dry run needs some value, and a check of names accepts no value.
+        for words, value in (["-n", target], "=x"), (["checked"], "="):
+            given = [word if "=" in word else word + value for word in options]
+            done = make(*words, *given, "SPACK=", f"STACK={tmp_path}/stack")
+            assert (done.returncode, done.stderr) == (0, ""), (target, given)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_dry_run_of_a_study_measures_nothing(tmp_path):
