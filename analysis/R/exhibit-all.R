@@ -163,10 +163,7 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
       save_exhibit(drawn, exhibit, name, printed, out_dir)
     }
   }
-  coverage_row(
-    spec, ground, state, lacks, exhibit$summary, launches,
-    length(lone_columns(exhibit, ground, contrast_of(exhibit))) > 0L
-  )
+  coverage_row(spec, ground, state, lacks, exhibit$summary, launches, stands_in(exhibit, ground))
 }
 
 #' The levels that an exhibit compares and that no launch has, if fewer than two are present.
@@ -261,12 +258,37 @@ OVER_SIZES <- c(
   "by_size", "gain", "relative", "error", "hidden_share", "overheads", "opportunity"
 )
 
+# Verbs that draw over numbers of ranks if the exhibit requests several.
+OVER_RANKS <- c("message_table", "phase_table")
+
 # The columns that make the contrast of an exhibit: compared column, series and axis.
-contrast_of <- function(exhibit) {
+contrast_of <- function(exhibit, compared = compared_in(exhibit, NULL)) {
   c(
-    argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL),
+    argument(exhibit, "series"), argument(exhibit, "x"), compared,
     if (exhibit$spec$verb %in% OVER_SIZES) "bytes"
   )
+}
+
+#' Whether an exhibit lacks the contrast of the study: its launches have a single value of the
+#' study's factor or axis, although the exhibit requests several values or does not name any.
+#'
+#' The factor of the study is the first column in `by`; other columns in `by` are another contrast.
+#' A simulator imitates the libraries, and its platforms stand for transports.
+#' @noRd
+stands_in <- function(exhibit, ground) {
+  wanted <- exhibit$spec$filter[[1L]]
+  several <- Filter(\(column) sum(!startsWith(wanted[[column]], "!")) > 1L, names(wanted))
+  real <- ground != "simulated"
+  columns <- contrast_of(
+    exhibit, if (real) utils::head(argument(exhibit, "by"), 1L) else compared_in(exhibit, NULL)
+  )
+  open <- c(
+    setdiff(columns, names(wanted)),
+    intersect(several, c(columns, if (exhibit$spec$verb %in% OVER_RANKS) "ranks"))
+  )
+  if (!real) open <- setdiff(open, c("mpi", intersect("transport", several)))
+  nrow(exhibit$summary) > 0L &&
+    any(vapply(open, \(column) uniqueN(exhibit$summary[[column]]) == 1L, NA))
 }
 
 #' The columns in which all launches of an exhibit have the same value, although the exhibit

@@ -10,9 +10,16 @@ write_coverage <- function(coverage, out_dir) {
   })
 }
 
+# With this many launches the range is an interval of their median with a level of 95 %.
+ENOUGH_LAUNCHES <- as.integer(ceiling(1 - log2(ALPHA)))
+ENOUGH_REAL <- sprintf("real >= %d", ENOUGH_LAUNCHES)
+
 # Classes of exhibits by the kind of their data, best first, with the words for `%d` exhibits.
 EXHIBIT_CLASSES <- c(
-  `real >= 5` = "%d from at least five real launches of each configuration",
+  stats::setNames(
+    sprintf("%%d from at least %d real launches of each configuration", ENOUGH_LAUNCHES),
+    ENOUGH_REAL
+  ),
   real = "%d from fewer real launches", emulated = "%d from emulated hosts or networks",
   simulated = "%d from simulations only",
   `stand-in` = "%d stand-ins",
@@ -28,7 +35,7 @@ class_of_exhibit <- function(state, ground, n, circular, stand_in = FALSE) {
   } else if (stand_in) {
     "stand-in"
   } else if (ground == "measured") {
-    if (n >= MIN_LAUNCHES) "real >= 5" else "real"
+    if (n >= ENOUGH_LAUNCHES) ENOUGH_REAL else "real"
   } else if (ground == "simulated" && circular) {
     "circular"
   } else {
@@ -55,8 +62,11 @@ say_classes <- function(coverage) {
   best <- all[class != "stand-in"]
   count <- table(factor(best$class, names(EXHIBIT_CLASSES)))
   parts <- sprintf(EXHIBIT_CLASSES, as.integer(count))[count > 0L]
-  five <- sum(best$class == "emulated" & best$n >= MIN_LAUNCHES)
-  parts <- sub("(.*emulated.*)", sprintf("\\1 (%d from at least five launches)", five), parts)
+  enough <- sprintf(
+    "\\1 (%d from at least %d launches)",
+    sum(best$class == "emulated" & best$n >= ENOUGH_LAUNCHES), ENOUGH_LAUNCHES
+  )
+  parts <- sub("(.*emulated.*)", enough, parts)
   said <- sprintf(
     paste(
       "The data draw %d of the %d published figures and tables of %d studies,",
@@ -164,8 +174,8 @@ markdown_table <- function(table) {
 #' @noRd
 best_of <- function(coverage) {
   rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
-  enough <- coverage$class == "real >= 5" |
-    coverage$class == "emulated" & coverage$n >= MIN_LAUNCHES
+  enough <- coverage$class == ENOUGH_REAL |
+    coverage$class == "emulated" & coverage$n >= ENOUGH_LAUNCHES
   stand_in <- coverage$class %in% "stand-in"
   unique(coverage[order(rank, stand_in, !enough %in% TRUE)], by = c("study", "exhibit"))[
     unique(coverage[, c("study", "exhibit")]),

@@ -253,7 +253,7 @@ draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
 #' @param pdf whether to draw `EXHIBIT.pdf`, too.
 #' @return the coverage, invisibly: one row an exhibit and ground (`measured`, `emulated`,
 #'   `simulated`) with launches. Columns: `file` (without ending); `state` (`drawn`, `partly`,
-#'   `waiting`, or `failed` with the error in `lacks`); `class` (`real >= 5`: at least five
+#'   `waiting`, or `failed` with the error in `lacks`); `class` (`real >= 6`: at least six
 #'   launches of each configuration; `real`, `emulated`, `simulated`, `circular`: simulated on a
 #'   machine that was fitted to it; `printed`: made of printed numbers; `waiting`, `failed`);
 #'   `launches` (number); `n` (of the configuration with the fewest); `date` of the last launch;

@@ -33,7 +33,7 @@ test_that("an error in one exhibit keeps none of the others, is named, and is th
   )
   coverage <- data.table::fread(file.path(out, "coverage.csv"))
   expect_identical(coverage$state, c("drawn", "failed", "drawn"))
-  expect_identical(coverage$class, c("real >= 5", "failed", "real >= 5"))
+  expect_identical(coverage$class, c("real >= 6", "failed", "real >= 6"))
   expect_true(all(file.exists(file.path(out, c("stival/fig-1.svg", "stival/fig-3.svg")))))
   expect_match(paste(readLines(file.path(out, "index.html")), collapse = " "), "broken verb")
 })
@@ -51,7 +51,7 @@ test_that("a disk that takes nothing ends all at once", {
 test_that("the class of an exhibit is what its launches are, by the fewest of a configuration", {
   folder <- planted_time(GROUND_LABELS)
   drawn <- drawn_from(folder, one_row("by_size"))$coverage
-  expect_identical(drawn$class, c("real >= 5", "emulated", "simulated"))
+  expect_identical(drawn$class, c("real >= 6", "emulated", "simulated"))
   expect_identical(drawn$n, c(6L, 6L, 6L))
   expect_match(drawn$date, "^20[0-9]{2}-[0-9]{2}-[0-9]{2}$")
   # The configuration with the fewest launches counts.
@@ -70,21 +70,30 @@ test_that("the class of an exhibit is what its launches are, by the fewest of a 
   expect_no_match(words_of(file.path(marked$out, "stival", "fig-1.svg")), "Circular:")
 })
 
+test_that("enough launches for an exhibit are the fewest whose medians have intervals of 95 %", {
+  level <- function(n) median_interval(seq_len(n))$level
+  expect_gte(level(ENOUGH_LAUNCHES), 1 - ALPHA)
+  expect_lt(level(ENOUGH_LAUNCHES - 1L), 1 - ALPHA)
+  n <- ENOUGH_LAUNCHES
+  expect_identical(class_of_exhibit("drawn", "measured", n, FALSE), names(EXHIBIT_CLASSES)[[1L]])
+  expect_identical(class_of_exhibit("drawn", "measured", n - 1L, FALSE), "real")
+})
+
 test_that("the sentence on coverage counts each exhibit once, by its best class", {
   row <- function(study, exhibit, state, class, n = NA) {
     data.table::data.table(study = study, exhibit = exhibit, state = state, class = class, n = n)
   }
   coverage <- rbind(
     row("a", "1", "partly", "real", 3L), row("a", "1", "drawn", "emulated", 5L),
-    row("a", "2", "drawn", "real >= 5", 9L), row("b", "1", "waiting", "waiting"),
+    row("a", "2", "drawn", "real >= 6", 9L), row("b", "1", "waiting", "waiting"),
     row("b", "2", "partly", "emulated", 1L), row("cotejo", "1", "drawn", "real", 1L),
     row("b", "3", "drawn", "real", 2L), row("b", "3", "drawn", "emulated", 6L),
     row("b", "3", "drawn", "simulated", 9L)
   )
   expect_identical(say_classes(coverage), paste(
     "The data draw 4 of the 5 published figures and tables of 2 studies, 1 of them in part:",
-    "1 from at least five real launches of each configuration; 3 from emulated hosts or networks",
-    "(2 from at least five launches); 1 waiting for launches."
+    "1 from at least 6 real launches of each configuration; 3 from emulated hosts or networks",
+    "(1 from at least 6 launches); 1 waiting for launches."
   ))
   # An exhibit without the contrast of the study does not count, and other states come first.
   coverage <- rbind(

@@ -201,7 +201,7 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
   lone <- state(design, arguments = panels, filter = "operation=*")
   expect_identical(lone$state, "partly")
   expect_identical(lone$lacks, "another transport")
-  expect_identical(lone$class, "real >= 5")
+  expect_identical(lone$class, "real >= 6")
   lone <- state(design[mpi == "mpich"], arguments = panels, filter = "operation=*")
   expect_identical(lone$lacks, "another MPI, another transport")
   # An exhibit whose own filter selects one transport misses no other transport.
@@ -227,6 +227,33 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
     # A single MPI varies nothing that the exhibit compares.
     expect_identical(lone$class, if (startsWith(label, "simulated")) "simulated" else "stand-in")
   }
+})
+
+test_that("an exhibit with one level of the study's factor or axis is a stand-in", {
+  design <- design_of(bytes = c(8, 1024), mpi = c("openmpi", "mpich"))[, time := 1e-6]
+  class_of <- function(design, verb, arguments, filter) {
+    row <- one_row(verb, arguments = arguments, filter = filter)
+    drawn_from(plant(fresh_folder(), design), row)$coverage[, c(state, class)]
+  }
+  # The study compares transports. Libraries over one transport are another contrast.
+  by <- "by=transport mpi"
+  transports <- "transport=(shm) (tcp)"
+  expect_identical(class_of(design, "gain", by, transports), c("drawn", "stand-in"))
+  both <- rbind(design, copy(design)[, transport := "tcp"])
+  expect_identical(class_of(both, "gain", by, transports), c("drawn", "real >= 6"))
+  expect_identical(class_of(both, "gain", by, "transport=shm tcp llc")[[2L]], "real >= 6")
+  # A table over ranks with one number of them, and one that does not vary ranks.
+  phases <- "measures=time_s; share=time_s"
+  expect_identical(class_of(design, "phase_table", phases, "ranks=2 4"), c("partly", "stand-in"))
+  expect_identical(class_of(design, "phase_table", phases, "ranks=!1"), c("drawn", "real >= 6"))
+  # A peer program that no launch ran, and an operation that is requested alone.
+  series <- "series=operation; panel=mpi"
+  expect_identical(
+    class_of(both, "by_size", series, "operation=pingpong (imb-pingpong)"), c("drawn", "stand-in")
+  )
+  expect_identical(
+    class_of(both, "by_size", series, "operation=pingpong"), c("drawn", "real >= 6")
+  )
 })
 
 test_that("simulated libraries stand where the study has the library", {
