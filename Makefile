@@ -254,7 +254,7 @@ site: checked ## Measure: write site_configs/NAME from what is found on this mac
 experiment: checked ## Develop: write the source of a new experiment and its row (NAME=x)
 	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness new-experiment "$$NAME"
 
-mpi: checked ## Measure: add an MPI library to a site (NAME=x FROM=wheel|module|spack|prefix, WHERE, SITE=local)
+mpi: checked ## Measure: add an MPI library to a site (NAME=x FROM=wheel|module|spack|prefix|container, WHERE, SITE=local)
 	@$(call needs,NAME)$(call needs,FROM):
 	$(LOCKED) locked-mpi
 

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -135,7 +136,19 @@ def find_installation(family, stack):
     removal.claim(stack / "build")
     for folder in (build_folder(family, stack), prefix):
         removal.renewed(stack, folder)
+    if family.container:
+        enter_container(family, found)
     removal.write_whole(prefix / installation.STAMP, json.dumps(found, indent=1) + "\n")
+
+
+def enter_container(family, found):
+    """Writes starters of the compiler and the launcher in the image of an installation."""
+    compiler = pathlib.Path(found["compiler"])
+    compiler.parent.mkdir(exist_ok=True)
+    for name in filter(None, (compiler.name, family.launcher)):
+        command = shlex.join([*family.container, f"{found['home']}/bin/{name}"])
+        removal.write_whole(compiler.with_name(name), f'#!/bin/sh\nexec {command} "$@"\n',
+                            mode=0o755)
 
 
 def note_version(family, stack, version):

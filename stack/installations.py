@@ -10,6 +10,7 @@ import argparse
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from reframe_tests.harness.model.installation import (
 )
 from stack import build, releases, spack_environments, verify
 
-KINDS = ("wheel", "module", "spack", "prefix")
+KINDS = ("wheel", "module", "spack", "prefix", "container")
 HEAD = ("# SPDX-License-Identifier: BSD-3-Clause\n"
         "# The MPI libraries of this site (docs/mpi-families.md). {} is the library of the "
         "stack.\n")
@@ -51,24 +52,31 @@ def family_of(library, wanted=""):
 def probe(entry, stack, wanted=""):
     """Compiles and runs a program of one rank with a library; InstallationError says why not.
 
-    `entry`: the keys `home` and `modules` of the library.
+    `entry`: the keys `home`, `modules` and `container` of the library.
     """
     place = Installation("probe", "probe", **entry)
     try:
         found = place.find(stack, "mpicc")
     except InstallationError:
+        if place.container:  # every image may have a `cc`
+            raise
         found = place.find(stack, "cc")  # of HPE Cray
     environ = with_modules(place.modules, os.environ)
-    environ["PATH"] = f"{found['home']}/bin:{environ['PATH']}"
-    environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [
-        f"{found['home']}/lib", environ.get("LD_LIBRARY_PATH")]))
+    compiler = pathlib.Path(found["compiler"])
+    if place.container:
+        compiler = pathlib.Path(found["home"], "bin", compiler.name)
+    else:
+        environ["PATH"] = f"{found['home']}/bin:{environ['PATH']}"
+        environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [
+            f"{found['home']}/lib", environ.get("LD_LIBRARY_PATH")]))
     with tempfile.TemporaryDirectory() as folder:
         source, program = pathlib.Path(folder, "probe.c"), pathlib.Path(folder, "probe")
         source.write_text(verify.PROGRAM)
-        for command in ([found["compiler"], source, "-o", program], [program]):
+        for command in ([compiler, source, "-o", program], [program]):
             try:
-                done = subprocess.run(list(map(str, command)), env=environ, text=True, timeout=60,
-                                      capture_output=True, stdin=subprocess.DEVNULL, cwd=folder)
+                done = subprocess.run([*place.container, *map(str, command)], env=environ,
+                                      text=True, timeout=60, capture_output=True,
+                                      stdin=subprocess.DEVNULL, cwd=folder)
             except (OSError, subprocess.TimeoutExpired) as err:
                 raise InstallationError(f"{command[0]}: {err}") from None
             if done.returncode:
@@ -90,7 +98,8 @@ def spack_prefix(spec):
 
 
 def place_of(name, kind, where, stack):
-    """The keys `home` and `modules` of a library, and the family that its name begins with."""
+    """The keys `home`, `modules` and `container` of a library, and the family that its name
+    begins with."""
     word, version = re.fullmatch(r"(.*?)(?:[-_@/]?([0-9][0-9.]*))?", name).groups()
     if kind == "module":
         if not (where or version):
@@ -100,6 +109,11 @@ def place_of(name, kind, where, stack):
         if not where.startswith("/"):
             raise ValueError("give the folder of the library as WHERE=/FOLDER")
         return {"home": where.rstrip("/")}, word
+    if kind == "container":
+        if not where:
+            raise ValueError("give the command that runs a program in the image as "
+                             "WHERE='apptainer exec /FOLDER/IMAGE'")
+        return {"container": shlex.split(where)}, word
     if kind == "spack":
         return {"home": spack_prefix(where or f"{word}@{version or ''}".rstrip("@"))}, word
     version = where or version

@@ -150,7 +150,8 @@ def of_site(folder):
     listed = sites.read(folder, "mpis.yaml")
     if not listed:
         return {}
-    known = {name: f for name, f in families.of_site(folder).items() if is_mpi(f)}
+    known = {name: f for name, f in families.of_site(folder).items()
+             if is_mpi(f) and not f.container}
     externals = {name: installed_at(f) for name, f in known.items() if f.installation.own}
     found = {name: dataclasses.replace(f, spack=externals[name]["spec"])
              for name, f in known.items() if name in externals}

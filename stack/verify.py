@@ -85,32 +85,33 @@ def version_of(family, out):
     return version["version"]
 
 
-def compiler_of(library):
-    """The compilers that a shared library names in its .comment section."""
-    out = subprocess.run(["readelf", "-p", ".comment", str(library)], text=True,
+def compiler_of(library, inside):
+    """The compilers that a shared library names in its .comment section. `inside`: the command
+    that runs a program in the container of the library."""
+    out = subprocess.run([*inside, "readelf", "-p", ".comment", str(library)], text=True,
                          capture_output=True).stdout
     return "; ".join(dict.fromkeys(re.findall(r"\]\s+(.*\S)", out))) or "not told"
 
 
-def loaded(program, env):
+def loaded(program, env, inside):
     """Shared libraries that the dynamic linker loads for a program: name and path."""
-    out = words(["ldd", program], env)
+    out = words([*inside, "ldd", program], env)
     return dict(re.findall(r"(\S+) => (\S+)", out))
 
 
 def audit(family, stack, version):
     """Records of the build of a library: mpi, item, value."""
-    env, prefix = environment(family, stack), family.prefix(stack)
+    env, prefix, inside = environment(family, stack), family.prefix(stack), family.container
     wrapper = words([family.compiler_in(stack), "-show"], env).strip()
     items = {"version": version, "wrapper": wrapper}
     for item, (command, pattern) in family.audit.items():
         program, *arguments = command.split()
         line = re.search(pattern, words(
-            [pathlib.Path(family.home_in(stack)) / "bin" / program, *arguments], env))
+            [*inside, pathlib.Path(family.home_in(stack)) / "bin" / program, *arguments], env))
         items[item] = line[1].strip() if line else "not told"
-    libraries = loaded(prefix / "bin/cotejo", env)
+    libraries = loaded(prefix / "bin/cotejo", env, inside)
     mpi = [path for name, path in libraries.items() if name.startswith("libmpi.so")]
-    items["library compiled with"] = compiler_of(mpi[0]) if mpi else "no shared libmpi"
+    items["library compiled with"] = compiler_of(mpi[0], inside) if mpi else "no shared libmpi"
     items["libraries loaded"] = " ".join(sorted(libraries))
     for name, path in libraries.items():
         if re.match(r"lib(mpi|fabric|ucp|hwloc|pmix)\.", name):

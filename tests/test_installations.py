@@ -287,6 +287,87 @@ def test_two_modules_of_one_library_are_built_and_measured_each_as_itself(
         assert record["asked"]["installation"]["modules"] == [f"openmpi/{version}"]
 
 
+#: A runtime of containers: an image is a folder, and the folder /image in its container.
+BOX = """#!/usr/bin/env python3
+import os, sys
+with open({log!r}, "a") as log:
+    print(*sys.argv[1:], file=log)
+_, _, image, *words = sys.argv
+words = [image + word[6:] if word.startswith("/image/") else word for word in words]
+os.environ["PATH"] = image + "/bin:" + os.environ["PATH"]
+os.execvp(words[0], words)
+"""
+
+
+@pytest.fixture
+def box(tmp_path, monkeypatch):
+    """A program `box` on PATH that stands in for a runtime of containers; the file of its
+    calls."""
+    executable(tmp_path / "runtime/box", BOX.format(log=str(tmp_path / "calls")))
+    monkeypatch.setenv("PATH", f"{tmp_path}/runtime:{os.environ['PATH']}")
+    return tmp_path / "calls"
+
+
+@needs_stack
+def test_make_mpi_adds_the_library_of_a_container(tmp_path, site, unbuilt, box):
+    """The real library of the stack as an image: all of its programs run by the runtime."""
+    image = STACK / "mpi/openmpi"
+    site("mpich: {}\n")
+    family = installations.add("openmpi-5", "container", f"box exec {image}", tmp_path / "stack")
+    entry = yaml.safe_load((tmp_path / "sites/mine/mpis.yaml").read_text())["openmpi-5"]
+    assert entry == {"like": "openmpi", "container": ["box", "exec", str(image)],
+                     "version": family.version}
+    calls = box.read_text()
+    assert re.search(rf"^exec {image} {image}/bin/mpicc \S+/probe.c -o ", calls, re.M)
+    assert re.search(rf"^exec {image} {image}/bin/mpirun -np 2 ", calls, re.M)
+    with pytest.raises(ValueError, match="WHERE='apptainer exec /FOLDER/IMAGE'"):
+        installations.add("x", "container", "", tmp_path / "stack")
+    with pytest.raises(ValueError, match="no mpicc in the image of box exec /not/here"):
+        installations.add("x", "container", "box exec /not/here", tmp_path / "stack")
+    with pytest.raises(ValueError, match="cannot run bocks: "):
+        installations.add("x", "container", "bocks exec image", tmp_path / "stack")
+    spack_environments.write_site(tmp_path / "sites/mine")
+    assert "openmpi" not in yaml.safe_load(
+        (tmp_path / "sites/mine/spack/mpis.yaml").read_text())["packages"]
+
+
+@needs_stack
+@pytest.mark.parametrize(("launcher", "path", "problem"), [
+    ("mpirun", "/image/lib/libmpi.so.40", ""), ("srun", "/image/lib/libmpi.so.40", ""),
+    ("mpirun", "/usr/lib/libmpi.so.40", "installation openmpi is in /image, the launch loaded "
+     "/usr/lib/libmpi.so.40 (version 5.0.8)")])
+def test_ranks_of_a_container_are_started_by_its_launcher_or_a_scheduler(
+        box, monkeypatch, launcher, path, problem):
+    tmp_path = box.parent
+    image = tmp_path / "an image"
+    fake = Fake(tmp_path, "openmpi", (
+        "Open MPI v5.0.8, package", "on-host: all connections are sm", [("a", 0), ("a", 1)]),
+        launcher=launcher, loaded=path, mpis="openmpi: {home: /image, version: 5.0.8, container: "
+        f"[box, exec, '{image}']}}\n")
+    monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
+    executable(image / "bin/mpicc", "#!/bin/sh\n")
+    if launcher == "mpirun":
+        shutil.move(fake.prefix / "bin/mpirun", image / "bin/mpirun")
+    family = families.of_site(tmp_path / "sites/fake")["openmpi"]
+    build.find_installation(family, fake.stack)
+    prefix = fake.stack / "sites/fake/openmpi"
+    assert family.prefix(fake.stack) == prefix
+    executable(prefix / "bin/cotejo", "#!/bin/sh\n")
+    fake.run("-r", "-n", "^pingpong%scale=smoke.*transport=shm", "--keep-stage-files")
+    (record,) = fake.records()
+    assert (record["status"], record["reason"]) == ("marked" if problem else "ok", problem)
+    assert record["asked"]["installation"] == {
+        "kind": "container", "version": "5.0.8", "prefix": "/image", "modules": [],
+        "container": ["box", "exec", str(image)]}
+    words, _ = fake.received("pingpong_")
+    program = words.index(f"{prefix}/bin/cotejo")
+    if launcher == "srun":
+        assert words[program - 3:program] == ["box", "exec", str(image)]
+    else:
+        assert words[:3] == ["mpirun", "-np", "2"] and "box" not in words
+        assert f"exec {image} /image/bin/mpirun -np 2 " in box.read_text()
+
+
 #: The file of a site with all kinds of entries.
 FOR_SPACK = """\
 openmpi: {modules: [openmpi/5.0.8], version: "5.0.8"}

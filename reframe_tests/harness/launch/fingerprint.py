@@ -125,7 +125,7 @@ def observe(record, family, stack, exported):
     what influences the library without a request; `exported`: variables of the job script."""
     home = pathlib.Path(family.home_in(stack) or family.prefix(stack))
     seen = record["observed"]
-    seen["parameter_files"] = parameter_files(home)
+    seen["parameter_files"] = {} if family.container else parameter_files(home)
     record["fingerprint"] = of(record)
     if new := traps(record, (stack, stack.resolve(), home, home.resolve()), exported):
         machine = seen.get("machine") or {}

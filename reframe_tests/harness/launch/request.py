@@ -188,7 +188,7 @@ class Request:
     def launcher_options(self):
         counting = counters.wanted(self.transport, self.card) if self.place.hosts > 1 else []
         return [*self.backend.options(self), *self.backend.each_rank(self, cores.study()),
-                *counters.each_rank(counting)]
+                *counters.each_rank(counting), *self.family.inside(self.binding)]
 
     def guard_options(self, limit_s, watch_pid):
         """Options of the guard and what it starts: it ends all ranks in time, and when ReFrame

@@ -7,13 +7,14 @@ the stack use it, too.
 
 import pathlib
 import re
+import shlex
 from dataclasses import dataclass, field
 
 from . import binding, declarations, transport
 from .installation import Installation, version_in, with_modules
 
 #: Keys of one installation, which another one that is `like` it does not take over.
-OF_ONE = ("home", "modules", "version")
+OF_ONE = ("home", "modules", "container", "version")
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,7 @@ class Family:
     #: The installation, as a site declares it (`Installation`); no other family inherits this.
     home: str = ""
     modules: list = field(default_factory=list)
+    container: list = field(default_factory=list)
     version: str = ""
     site: str = ""
     #: Beginnings of the names of variables that steer it: those of the user's shell are cleared.
@@ -196,7 +198,8 @@ class Family:
 
     @property
     def installation(self):
-        return Installation(self.name, self.site, self.home, self.modules, self.version)
+        return Installation(self.name, self.site, self.home, self.modules, self.version,
+                            self.container)
 
     def prefix(self, stack):
         """The folder of the benchmarks, of the MPI too where it is the stack's."""
@@ -272,10 +275,16 @@ class Family:
         """Whether launchers of a kind of `binding` start it: its own, or one of a scheduler."""
         return bool(self.launcher) or kind != "library"
 
+    def inside(self, kind):
+        """The words before a program that a launcher of a kind of `binding` starts. The own
+        launcher of a library in a container starts the ranks inside of it."""
+        return [shlex.quote(word) for word in self.container if kind != "library"]
+
     def start(self, ranks):
         """The words that start so many ranks with the launcher there is."""
         return ([self.launcher, "-np", str(ranks)] if self.launcher
-                else ["srun", f"--mpi={self.srun}", f"--ntasks={ranks}"])
+                else ["srun", f"--mpi={self.srun}", f"--ntasks={ranks}",
+                      *self.container])
 
     def remote_flags(self, hosts, agent):
         """Options of the own launcher: one rank on each of `hosts` (names), started by `agent`,

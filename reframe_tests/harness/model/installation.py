@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the installation of an MPI library, and checks whether a launch loaded the library.
 
-The embedded stack's wheels are installations, Spack's builds are, and so are the modules and
-prefixes that a site lists in its `mpis.yaml`. Benchmarks are built for each installation.
+Installations are the wheels of the embedded stack, the builds of Spack, and the modules, prefixes
+and containers that a site lists in its `mpis.yaml`. Benchmarks are built for each installation.
 """
 
 import json
@@ -66,15 +66,18 @@ class Installation:
     home: str = ""
     modules: list = field(default_factory=list)
     version: str = ""
+    #: The command that runs a program in the image that has the library.
+    container: list = field(default_factory=list)
 
     @property
     def own(self):
         """Whether it is the site's own, and no part of the stack."""
-        return bool(self.modules or (self.home and not self.home.startswith("{stack}")))
+        return bool(self.modules or self.container
+                    or (self.home and not self.home.startswith("{stack}")))
 
     def kind(self, stack):
         if self.own:
-            return "module" if self.modules else "prefix"
+            return "container" if self.container else "module" if self.modules else "prefix"
         return "spack" if pathlib.Path(stack).name == ".spack-env" else "wheel"
 
     def apart(self, stack):
@@ -98,7 +101,10 @@ class Installation:
         return found if found["declared"] == self.declared() else {}
 
     def declared(self):
-        return {"home": self.home, "modules": self.modules}
+        return {"home": self.home, "modules": self.modules, **self.of_image()}
+
+    def of_image(self):
+        return {"container": self.container} if self.container else {}
 
     def home_in(self, stack):
         """The folder of the library; '' where it is a module's and not known before `make build`.
@@ -112,6 +118,11 @@ class Installation:
         """Looks for a site's own installation: its `home` and its compiler."""
         environ = with_modules(self.modules, os.environ)
         home = self.home_in(stack) if self.home else ""
+        if self.container:
+            path = self.find_inside(compiler, environ)
+            return {"declared": self.declared(), "home": home or str(path.parent.parent),
+                    "compiler": str(self.bench_prefix(stack) / "bin" / path.name),
+                    "version": self.version}
         if home and not pathlib.Path(home, "bin").is_dir():
             raise InstallationError(f"{home} has no folder `bin`")
         # Cray's `cc` is on the modules' PATH; the MPI's prefix has `mpicc`.
@@ -131,6 +142,22 @@ class Installation:
         return {"declared": self.declared(), "home": home or str(path.parent.parent),
                 "compiler": str(path), "version": self.version}
 
+    def find_inside(self, compiler, environ):
+        """The path of the compiler in the image."""
+        below = f"{self.home.rstrip('/')}/bin/" if self.home else ""
+        names = [f"{below}{name}" for name in (compiler, "mpicc")]
+        try:
+            done = subprocess.run(
+                [*self.container, "sh", "-c", 'command -v "$0" || command -v "$1"', *names],
+                env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        except (OSError, subprocess.TimeoutExpired) as err:
+            raise InstallationError(f"cannot run {self.container[0]}: {err}") from None
+        if done.returncode or not done.stdout.startswith("/"):
+            said = " ".join(done.stderr.split())[:160]
+            raise InstallationError(f"no {names[0]} in the image of {shlex.join(self.container)}"
+                                    f"{said and ': '}{said}")
+        return pathlib.Path(done.stdout.split("\n")[0])
+
     def expected_version(self, stack):
         """The version that launches must load: as declared, else as `make stack` found it."""
         if self.version or self.apart(stack):
@@ -144,7 +171,8 @@ class Installation:
     def describe(self, stack):
         """The member `installation` of `asked` in a launch's description."""
         return {"kind": self.kind(stack), "version": self.expected_version(stack),
-                "prefix": self.home_in(stack), "modules": self.modules}
+                "prefix": self.home_in(stack), "modules": self.modules,
+                **self.of_image()}
 
     def problem(self, stack, version, path):
         """Why a library of this version, loaded from `path`, is not this one; '' where it is."""
@@ -152,7 +180,9 @@ class Installation:
         if wanted and not alike(wanted, version):
             return (f"installation {self.name} has version {wanted}, the launch loaded version "
                     f"{version} from {path or 'an unknown file'}")
-        if not is_below(path, home):
+        # Links of this machine have no meaning for a path in an image.
+        if not (path.startswith(f"{home.rstrip('/')}/") if self.container
+                else is_below(path, home)):
             return (f"installation {self.name} is in {home or 'no known folder'}, the launch "
                     f"loaded {path or 'a library that is part of the program'} (version "
                     f"{version})")
