@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import yaml
 
 from reframe_tests.harness.machine import inventory, removal
-from reframe_tests.harness.model import families, names, sites
+from reframe_tests.harness.model import families, installation, names, sites
 from reframe_tests.harness.model.installation import (
     Installation,
     InstallationError,
@@ -89,12 +89,22 @@ def probe(entry, stack, wanted=""):
     return Seen(family, version_in(families.load()[family].library, library))
 
 
-def spack_prefix(spec):
-    done = subprocess.run(["spack", "-E", "location", "-i", spec], text=True,
-                          capture_output=True, stdin=subprocess.DEVNULL)
+def place_of_spack(where):
+    """The keys of a library that Spack installed, by its prefix or its spec."""
+    if pathlib.Path(where).is_dir():
+        if not pathlib.Path(where, installation.OF_SPACK).is_dir():
+            raise ValueError(f"{where} is no prefix of Spack; use FROM=prefix")
+        return {"home": where.rstrip("/")}
+    try:
+        done = subprocess.run(["spack", "-E", "location", "-i", *shlex.split(where)], text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL)
+    except OSError:
+        raise InstallationError("no spack on PATH; give the prefix as WHERE=/FOLDER") from None
     if done.returncode:
-        raise InstallationError(f"spack location -i {spec}: {' '.join(done.stderr.split())[:160]}")
-    return done.stdout.strip()
+        raise InstallationError(
+            f"spack location -i {where}: {' '.join(done.stderr.split())[:160]}")
+    home = {"home": done.stdout.strip()}
+    return home if where.startswith("/") else {"spack": where, **home}  # /HASH is no spec
 
 
 def place_of(name, kind, where, stack):
@@ -115,7 +125,7 @@ def place_of(name, kind, where, stack):
                              "WHERE='apptainer exec /FOLDER/IMAGE'")
         return {"container": shlex.split(where)}, word
     if kind == "spack":
-        return {"home": spack_prefix(where or f"{word}@{version or ''}".rstrip("@"))}, word
+        return place_of_spack(where or f"{word}@{version or ''}".rstrip("@")), word
     version = where or version
     if not version:
         known = ", ".join(releases.locked(word))
@@ -151,8 +161,8 @@ def add(name, kind, where, stack):
     if name in sites.read(folder, "mpis.yaml"):
         raise ValueError(f"{path} has {name} already; remove its entry to write it anew")
     place, word = place_of(given, kind, where, stack)
-    seen = probe({**place, "home": place.get("home", "").replace("{stack}", str(stack))}, stack,
-                 word)
+    seen = probe({**{key: value for key, value in place.items() if key != "spack"},
+                  "home": place.get("home", "").replace("{stack}", str(stack))}, stack, word)
     text = beginning(stack) if before is None else before.rstrip("\n") + "\n"
     removal.write_whole(path, text + lines_of({name: entry_of(name, place, seen)}))
     try:

@@ -287,6 +287,45 @@ def test_two_modules_of_one_library_are_built_and_measured_each_as_itself(
         assert record["asked"]["installation"]["modules"] == [f"openmpi/{version}"]
 
 
+SPACK = """#!/bin/sh
+case "$*" in
+  "-E location -i openmpi@5.0.8 +cuda") echo {prefix};;
+  *) echo "==> Error: Spec '$4' matches no installed packages." >&2; exit 1;;
+esac
+"""
+
+
+@needs_stack
+def test_make_mpi_adds_a_library_of_spack_by_its_spec_or_prefix(
+        tmp_path, site, unbuilt, monkeypatch):
+    prefix, spec = tmp_path / "spack/opt/openmpi-5.0.8-abc", "openmpi@5.0.8 +cuda"
+    shutil.copytree(STACK / "mpi/openmpi/bin", prefix / "bin", symlinks=True)
+    for name in ("lib", "include", "etc", "share"):
+        (prefix / name).symlink_to(STACK / "mpi/openmpi" / name)
+    folder, stack = tmp_path / "sites/mine", tmp_path / "stack"
+    site("mpich: {}\n")
+    with pytest.raises(ValueError, match=f"{prefix} is no prefix of Spack; use FROM=prefix"):
+        installations.add("openmpi", "spack", str(prefix), stack)
+    (prefix / ".spack").mkdir()
+    family = installations.add("openmpi-cuda", "spack", str(prefix), stack)
+    assert family.installation.describe(stack)["kind"] == "spack"
+    monkeypatch.setenv("PATH", "/nowhere:/usr/bin:/bin")
+    with pytest.raises(ValueError, match="no spack on PATH; give the prefix as WHERE=/FOLDER"):
+        installations.add("openmpi", "spack", spec, stack)
+    executable(tmp_path / "bin/spack", SPACK.format(prefix=prefix))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    with pytest.raises(ValueError, match="spack location -i openmpi@4.9: .* matches no installed"):
+        installations.add("openmpi-4.9", "spack", "", stack)
+    site("mpich: {}\n")
+    installations.add("openmpi", "spack", spec, stack)
+    entry = yaml.safe_load((folder / "mpis.yaml").read_text())["openmpi"]
+    assert (entry["spack"], entry["home"]) == (spec, str(prefix))
+    spack_environments.write_site(folder)
+    (external,) = yaml.safe_load(
+        (folder / "spack/mpis.yaml").read_text())["packages"]["openmpi"]["externals"]
+    assert external == {"spec": f"openmpi@={entry['version']} +cuda", "prefix": str(prefix)}
+
+
 #: A runtime of containers: an image is a folder, and the folder /image in its container.
 BOX = """#!/usr/bin/env python3
 import os, sys

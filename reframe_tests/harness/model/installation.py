@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 
 #: File beside the benchmarks of a site's own installation: what they were built with.
 STAMP = "installation.json"
+#: Folder that Spack writes into each prefix.
+OF_SPACK = ".spack"
 
 
 class InstallationError(ValueError):
@@ -77,7 +79,8 @@ class Installation:
 
     def kind(self, stack):
         if self.own:
-            return "container" if self.container else "module" if self.modules else "prefix"
+            return "container" if self.container else "module" if self.modules else (
+                "spack" if pathlib.Path(self.home, OF_SPACK).is_dir() else "prefix")
         return "spack" if pathlib.Path(stack).name == ".spack-env" else "wheel"
 
     def apart(self, stack):
