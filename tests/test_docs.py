@@ -4,14 +4,17 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import xml.etree.ElementTree
 
 import pytest
+import yaml
 
 from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import families
+from stack import variables
 
 REPO = families.REPO
 #: With Spack, the tools that build the site are beside its stack.
@@ -77,6 +80,23 @@ def test_the_list_of_documents_leads_to_every_page():
     assert sorted(map(name_of, {page for page in PAGES if DOCS in page.parents} - seen)) == []
 
 
+def test_the_site_and_the_list_of_documents_have_the_same_groups():
+    """Pages that the site makes of files outside `docs` are in its navigation alone."""
+    def pages(entry):
+        return [entry] if isinstance(entry, str) else [
+            page for part in entry for page in pages([*part.values()][0] if isinstance(part, dict)
+                                                     else part)]
+
+    parts = re.split(r"^## ", (DOCS / "index.md").read_text(), flags=re.M)[1:]
+    listed = {part.partition("\n")[0]: {link for link in re.findall(r"\]\((\S+?\.md)\)", part)
+                                       if not link.startswith("..")} for part in parts}
+    for group in yaml.safe_load((REPO / "mkdocs.yml").read_text())["nav"][1:]:
+        (name, entries), = group.items()
+        shown = {page for page in pages(entries) if (DOCS / page).exists()}
+        records = {page for page in shown if re.match(r"decisions/\d", page)}
+        assert shown - records == listed.get(name, set()), name
+
+
 def test_programs_and_messages_name_pages_and_headings_that_exist():
     listed = subprocess.run(["git", "ls-files", "*.py", "*.R", "*.c", "*.h", "*.json", "*.yaml",
                              "Makefile", "*.java", "*.f90"], cwd=REPO, text=True,
@@ -124,6 +144,21 @@ def test_commands_and_options_of_make_exist(page):
     for words, given in commands(page):
         assert set(words) <= targets, words
         assert {name for name in given if not name.startswith("COTEJO_")} <= options, given
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_values_of_options_in_blocks_are_accepted(page):
+    """A reader can enter the commands as they are printed."""
+    blocks = re.findall(r"^```\n(.*?)^```|((?:^ {4}.*\n)+)", page.read_text(), re.M | re.S)
+    lines = [line.strip() for block in blocks for line in "".join(block).splitlines()]
+    for line in lines:
+        for command in re.findall(r"(?:^|&& )((?:\w+=\S+ )*make .*)", line):
+            given = dict(word.split("=", 1) for word in shlex.split(command, comments=True)
+                         if re.match("[A-Z_]+=", word))
+            # make turns the names of folders into paths.
+            assert variables.problem({name: f"/{value}" if name in variables.FOLDERS else value
+                                      for name, value in given.items()
+                                      if "$" not in value}) == "", command
 
 
 def test_the_table_of_jobs_has_every_job():
@@ -177,6 +212,21 @@ def test_the_documents_stay_short():
     pages = [REPO / "README.md", *DOCS.rglob("*.md")]
     words = {name_of(path): len(path.read_text().split()) for path in pages}
     assert sum(words.values()) <= MOST_WORDS, words
+
+
+def test_the_readme_leads_from_its_purpose_to_the_contact():
+    opening, *parts = re.split(r"^## ", (REPO / "README.md").read_text(), flags=re.M)
+    title, sentence, picture, _ = opening.strip().split("\n\n")
+    assert title == "# cotejo" and re.fullmatch(r"cotejo [^.]+\.", sentence)
+    assert picture.startswith("<picture>") and "<picture>" not in "".join(parts)
+    assert [part.partition("\n")[0] for part in parts] == [
+        "Quick start", "How to read the answer", "Choose your path", "Scope",
+        "Reasons to trust the answer", "cotejo and other tools", "With Spack",
+        "Cite, contribute, contact"]
+    paths = re.findall(r"^\| (.*?) \| `make .*?` \| \[.*?\]\((.*?)\) \|$", parts[2], re.M)
+    assert [page for _, page in paths] == [
+        "docs/choose.md", "docs/upgrade.md", "docs/programs.md", "docs/sites.md",
+        "docs/studies.md", "CONTRIBUTING.md"]
 
 
 def test_the_readme_is_short():
