@@ -107,6 +107,8 @@ def test_ranks_of_one_place_share_an_entry_beyond_256_ranks():
     assert ranks == [{"rank": rank, "cpus": str(rank), "host": "baab"[rank]} for rank in range(4)]
     assert launches.hosts_problem({"hosts": 2, "ranks": 4}, ranks) == ""
     assert fingerprint.ranks_of({"ranks": ranks}) == ranks
+    cores = [{"ranks": str(rank), "cpus": str(rank)} for rank in range(4)]
+    assert fingerprint.ranks_of({**seen, "ranks": [], "cores": cores}) == ranks
 
 
 def test_a_transport_that_the_library_did_not_report_marks_the_launch(left_by_launch):

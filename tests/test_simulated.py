@@ -203,13 +203,16 @@ def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_ranks_beyond_256_name_their_place_once(tmp_path):
-    """A description had 87 B for each rank, of which 20 B differ."""
+    """A description had 87 B for each rank, and 190 B for its clock; 20 B of them differ."""
     hosts, each = 8, 33
-    one_way(tmp_path, "finis-terrae", [8], ranks=hosts * each, words="pingpong",
+    one_way(tmp_path, "finis-terrae", [8], ranks=hosts * each, words=(
+        "collective --operation allreduce --start windows --stage 3 --sync hierarchical "
+        "--sync-points 6 --sync-baseline 1e-6 --sync-share 1 --late 1"),
             hosts=[simgrid.host(node) for node in range(hosts) for _ in range(each)])
     seen = json.loads((tmp_path / "out.json").read_text())["observed"]
-    written = json.dumps([seen["ranks"], seen["places"]], separators=(",", ":"))
-    assert len(written) <= 64 * hosts * each
+    assert [entry["ranks"] for entry in seen["sync"]["ranks"]][:2] == ["0-63", "64-127"]
+    for written in ([seen["ranks"], seen["cores"], seen["places"]], seen["sync"]):
+        assert len(json.dumps(written, separators=(",", ":"))) <= 64 * hosts * each
     assert [(place["ranks"], place["host"]) for place in seen["places"]] == [
         (f"{node * each}-{node * each + each - 1}", simgrid.host(node)) for node in range(hosts)]
     ranks = fingerprint.ranks_of(seen)

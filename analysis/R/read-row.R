@@ -79,9 +79,9 @@ flatten_description <- function(launch, file) {
   )
   c(
     row, as_before("provenance", launch$provenance, flatten_provenance), reported, observed,
-    as_before("ranks", seen[c("ranks", "places")], flatten_ranks), measured, flatten_nodes(seen),
-    flatten_circumstances(seen), settings$columns, parameters$columns, options$columns,
-    found$columns, list(file = file)
+    as_before("ranks", seen[c("size", "ranks", "cores", "places")], flatten_ranks), measured,
+    flatten_nodes(seen), flatten_circumstances(seen), settings$columns, parameters$columns,
+    options$columns, found$columns, list(file = file)
   )
 }
 
@@ -124,11 +124,12 @@ flatten_provenance <- function(provenance) {
 
 flatten_ranks <- function(seen) {
   ranks <- ranks_in_order(seen$ranks)
-  # Beyond 256 ranks, those of one place share an entry.
-  for (place in seen$places) {
-    for (end in ends_of_list(place$ranks)) {
+  # Beyond 256 ranks, those of the same cores or of one place share an entry.
+  if (length(seen$cores)) ranks <- vector("list", min(number(seen$size), MOST_RANKS))
+  for (part in c(seen$cores, seen$places)) {
+    for (end in ends_of_list(part$ranks)) {
       here <- which(seq_along(ranks) > end[1L] & seq_along(ranks) <= end[2L] + 1)
-      ranks[here] <- lapply(ranks[here], c, place)
+      ranks[here] <- lapply(ranks[here], c, part)
     }
   }
   list(
@@ -309,6 +310,8 @@ algorithms_of <- function(asked) {
 # Members of the traps of a launch, and of the record of the algorithms that ran in it.
 TRAP_MEMBERS <- c("trap", "found", "cure")
 RAN_MEMBERS <- c("operation", "bytes", "words", "sends")
+# The most ranks that are read, as in `results.schema.json`.
+MOST_RANKS <- 131072
 # Separators between the entries of a list, and between the members of an entry.
 ENTRIES <- " | "
 ENTRY_PARTS <- " ~ "

@@ -169,46 +169,44 @@ static void describe_place(int rank, struct json *own, struct json *place,
 #endif
 }
 
-// Writes the ranks of all hosts on rank 0. Ranks that outnumber RANKS_UNFOLDED have their places
-// in a list of their own, where ranks of the same place share an entry.
-static void describe_ranks(int rank, int size, struct json *json, struct failure *failure) {
-    enum { RANKS_UNFOLDED = 256 };
-    struct json own = {0}, place = {0}, mine = {0};
+static void write_fold(int rank, const char *name, struct json *members, struct json *json,
+                       struct failure *failure) {
     struct fold fold = {0};
-    bool folded = size > RANKS_UNFOLDED;
+    fold_members(&fold, rank, NULL, members, 0);
+    json_name(json, name);
+    if (!fold_write(&fold, MPI_COMM_WORLD, "ranks", NULL, json))
+        failure_set(failure, STATUS_FAILED, "no memory to describe the %s of ranks", name);
+}
+
+// Writes the ranks of all hosts on rank 0. Ranks that outnumber RANKS_UNFOLDED have their places
+// and cores in lists where equal ranks share an entry.
+static void describe_ranks(int rank, int size, struct json *json, struct failure *failure) {
+    struct json own = {0}, place = {0}, mine = {0};
+    char *all = NULL;
     placement_host(&place);
     describe_place(rank, &own, &place, failure);
+    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK && size > RANKS_UNFOLDED) {
+        json_name(json, "ranks");
+        json_raw(json, "[]");
+        write_fold(rank, "cores", &own, json, failure);
+        write_fold(rank, "places", &place, json, failure);
+        return;
+    }
     json_open(&mine, '{');
     json_name(&mine, "rank");
     json_integer(&mine, rank);
     json_raw(&mine, own.text ? own.text : "");
-    if (!folded)
-        json_raw(&mine, place.text ? place.text : "");
+    json_raw(&mine, place.text ? place.text : "");
     json_close(&mine, '}');
     if (mine.lost || own.lost || place.lost)
         failure_set(failure, STATUS_FAILED, "no memory to describe rank %d", rank);
-    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK) {
-        char *all = ranks_join(MPI_COMM_WORLD, mine.text);
-        if (folded)
-            fold_add(&fold, rank, NULL, place.text, 0);
-        if (folded && !fold_ranks(&fold, MPI_COMM_WORLD))
-            failure_set(failure, STATUS_FAILED, "no memory to describe the places of ranks");
-        if (rank == 0 && all) {
-            json_name(json, "ranks");
-            json_open(json, '[');
-            json_raw(json, all);
-            json_close(json, ']');
-        }
-        if (rank == 0 && folded) {
-            fold_order(&fold);
-            json_name(json, "places");
-            json_open(json, '[');
-            fold_list(&fold, "ranks", NULL, json);
-            json_close(json, ']');
-        }
-        free(all);
-    }
-    fold_free(&fold);
+    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK)
+        all = ranks_join(MPI_COMM_WORLD, mine.text);
+    json_name(json, "ranks");
+    json_open(json, '[');
+    json_raw(json, all ? all : "");
+    json_close(json, ']');
+    free(all);
     json_free(&own);
     json_free(&place);
     json_free(&mine);

@@ -59,6 +59,15 @@ void fold_add(struct fold *fold, int rank, const char *who, const char *text, do
     fold->count++;
 }
 
+void fold_members(struct fold *fold, int rank, const char *who, struct json *members,
+                  double most) {
+    if (members->lost)
+        fold->lost = true;
+    else
+        fold_add(fold, rank, who, members->text, most);
+    json_free(members);
+}
+
 // The number that `text` ends with, and where it begins.
 static size_t last_number(const char *text, long *number) {
     size_t at = strlen(text);
@@ -214,7 +223,16 @@ void fold_order(struct fold *fold) {
         qsort(fold->at, fold->count, sizeof *fold->at, by_first);
 }
 
-void fold_list(const struct fold *fold, const char *who, const char *most, struct json *json) {
+bool fold_write(struct fold *fold, MPI_Comm comm, const char *who, const char *most,
+                struct json *json) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (!fold_ranks(fold, comm))
+        return false;
+    if (rank > 0)
+        return true;
+    fold_order(fold);
+    json_open(json, '[');
     for (size_t i = 0; i < fold->count; i++) {
         const struct fold_entry *entry = &fold->at[i];
         json_open(json, '{');
@@ -233,4 +251,7 @@ void fold_list(const struct fold *fold, const char *who, const char *most, struc
         }
         json_close(json, '}');
     }
+    json_close(json, ']');
+    fold_free(fold);
+    return true;
 }

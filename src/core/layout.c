@@ -95,32 +95,20 @@ bool layout_describe(const struct layout *layout, MPI_Comm comm, struct json *js
             json_name(&one, "device");
             json_integer(&one, device_number());
         }
-        if (one.lost)
-            fold.lost = true;
-        else
-            fold_add(&fold, rank, NULL, one.text, 0);
-        json_free(&one);
+        fold_members(&fold, rank, NULL, &one, 0);
     }
-    if (!fold_ranks(&fold, comm))
-        return false;
-    if (rank == 0) {
-        json_open(json, '{');
-        json_name(json, "name");
-        json_string(json, layout->name ? layout->name : "own");
-        json_name(json, "memory");
-        if (layout->memory)
-            json_string(json, layout->memory);
-        else
-            json_null(json);
-        json_name(json, "page_bytes");
-        json_integer(json, (long long)page());
-        json_name(json, "buffers");
-        json_open(json, '[');
-        fold_order(&fold);
-        fold_list(&fold, "ranks", NULL, json);
-        json_close(json, ']');
-        json_close(json, '}');
-    }
-    fold_free(&fold);
-    return true;
+    json_open(json, '{');
+    json_name(json, "name");
+    json_string(json, layout->name ? layout->name : "own");
+    json_name(json, "memory");
+    if (layout->memory)
+        json_string(json, layout->memory);
+    else
+        json_null(json);
+    json_name(json, "page_bytes");
+    json_integer(json, (long long)page());
+    json_name(json, "buffers");
+    bool whole = fold_write(&fold, comm, "ranks", NULL, json);
+    json_close(json, '}');
+    return whole;
 }

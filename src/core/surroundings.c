@@ -55,12 +55,8 @@ bool surroundings_named(const char *setting, const char *names) {
     return false;
 }
 
-// Everything went well on all ranks, or nothing is written.
-static bool gathered(struct fold *fold, MPI_Comm comm, struct failure *failure) {
-    if (fold_ranks(fold, comm))
-        return true;
+static void fail(struct failure *failure) {
     failure_set(failure, STATUS_FAILED, "no memory to describe what is around the ranks");
-    return false;
 }
 
 static void host_name(char *name, size_t room) {
@@ -100,23 +96,13 @@ static void describe_nodes(const struct surroundings *begin, MPI_Comm comm, int 
         host_name(name, sizeof name);
         json_string(&host, name);
         node_describe(&node);
-        if (node.lost || host.lost)
-            fold.lost = true;
-        else
-            fold_add(&fold, rank, host.text, node.text, begin->load);
-        json_free(&node);
+        node.lost = node.lost || host.lost;
+        fold_members(&fold, rank, host.text, &node, begin->load);
         json_free(&host);
     }
-    if (!gathered(&fold, comm, failure))
-        return;
-    if (rank == 0) {
-        fold_order(&fold);
-        json_name(json, "nodes");
-        json_open(json, '[');
-        fold_list(&fold, "hosts", "load_1min", json);
-        json_close(json, ']');
-    }
-    fold_free(&fold);
+    json_name(json, "nodes");
+    if (!fold_write(&fold, comm, "hosts", "load_1min", json))
+        fail(failure);
 }
 
 static void describe_disturbed(const struct surroundings *begin, MPI_Comm comm, int rank,
@@ -138,26 +124,16 @@ static void describe_disturbed(const struct surroundings *begin, MPI_Comm comm, 
         json_real(&mine, counts[i].value);
         known = known || !isnan(counts[i].value);
     }
-    if (mine.lost)
-        fold.lost = true;
-    else
-        fold_add(&fold, rank, NULL, mine.text, 0);
-    json_free(&mine);
-    MPI_Reduce(&known, &all, 1, MPI_INT, MPI_MAX, 0, comm);
-    if (!gathered(&fold, comm, failure))
-        return;
-    if (rank == 0) {
-        json_name(json, "disturbed");
-        if (all) {
-            fold_order(&fold);
-            json_open(json, '[');
-            fold_list(&fold, "ranks", NULL, json);
-            json_close(json, ']');
-        } else {
-            json_null(json);
-        }
+    MPI_Allreduce(&known, &all, 1, MPI_INT, MPI_MAX, comm);
+    json_name(json, "disturbed");
+    if (all) {
+        fold_members(&fold, rank, NULL, &mine, 0);
+        if (!fold_write(&fold, comm, "ranks", NULL, json))
+            fail(failure);
+    } else {
+        json_free(&mine);
+        json_null(json);
     }
-    fold_free(&fold);
 }
 
 static struct pit find_pit(void) {
@@ -271,8 +247,8 @@ static void describe_environment(MPI_Comm comm, int rank, int size, struct json 
         if (strchr(*setting, '=') &&
             (surroundings_steers(*setting) || surroundings_named(*setting, asked)))
             fold_add(&fold, rank, NULL, *setting, 0);
-    if (!gathered(&fold, comm, failure))
-        return;
+    if (!fold_ranks(&fold, comm))
+        fail(failure);
     if (rank == 0) {
         json_name(json, "environment");
         json_open(json, '{');

@@ -4,9 +4,11 @@
 
 #include "barrier.h"
 #include "fold.h"
+#include "moments.h"
 #include "ranks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -372,55 +374,73 @@ void sync_repair(struct sync *sync) {
     }
 }
 
-static void describe_rank(const struct sync *sync, struct json *json) {
-    const struct {
-        const char *name;
-        double value;
-    } reals[] = {{"offset_s", sync->model.offset},    {"slope", sync->slope},
-                 {"slope_se", sync->slope_se},        {"round_trip_s", sync->round_trip_s},
-                 {"residual_begin_s", sync->begin_s}, {"residual_end_s", sync->end_s}};
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        json_name(json, reals[i].name);
-        json_real(json, reals[i].value);
+void sync_describe_group(double values[][SYNC_GROUP], int count, struct json *json) {
+    static const char *const names[SYNC_VALUES] = {
+        "offset_s",         "slope",          "slope_se",     "round_trip_s",
+        "residual_begin_s", "residual_end_s", "slope_applied"};
+    for (int v = 0; v < SYNC_VALUES; v++) {
+        json_name(json, names[v]);
+        if (count == 1 && v == SYNC_VALUES - 1) {
+            json_boolean(json, values[v][0] != 0);
+        } else if (count == 1) {
+            json_real(json, values[v][0]);
+        } else {
+            json_open(json, '[');
+            for (int q = 0; q < 3; q++)
+                json_real(json, values_at(values[v], (size_t)count, q / 2.0));
+            json_close(json, ']');
+        }
     }
-    json_name(json, "slope_applied");
-    json_boolean(json, sync->slope_applied);
+}
+
+// Adds the values of this rank. If there are many ranks, the first of each group has them all.
+static void add_values(const struct sync *sync, struct fold *fold) {
+    double mine[SYNC_VALUES] = {sync->model.offset, sync->slope,   sync->slope_se,
+                                sync->round_trip_s, sync->begin_s, sync->end_s,
+                                sync->slope_applied};
+    double all[SYNC_VALUES][SYNC_GROUP];
+    int group = sync->size > RANKS_UNFOLDED ? SYNC_GROUP : 1;
+    int first = sync->rank / group * group;
+    int last = first + group < sync->size ? first + group - 1 : sync->size - 1;
+    if (sync->rank > first) {
+        PMPI_Send(mine, SYNC_VALUES, MPI_DOUBLE, first, 0, sync->comm);
+        return;
+    }
+    for (int r = first; r <= last; r++) {
+        if (r > first)
+            PMPI_Recv(mine, SYNC_VALUES, MPI_DOUBLE, r, 0, sync->comm, MPI_STATUS_IGNORE);
+        for (int v = 0; v < SYNC_VALUES; v++)
+            all[v][r - first] = mine[v];
+    }
+    struct json members = {0};
+    char who[40];
+    snprintf(who, sizeof who, first < last ? "%d-%d" : "%d", first, last);
+    sync_describe_group(all, last - first + 1, &members);
+    fold_members(fold, sync->rank, who, &members, 0);
 }
 
 void sync_describe(const struct sync *sync, double lead_s, double share, long voided,
                    struct json *json, struct failure *failure) {
-    struct json mine = {0};
+    const struct {
+        const char *name;
+        double value;
+    } reals[] = {{"seconds", clock_now(sync->clock) - sync->checked_s},
+                 {"renewals", (double)sync->renewals},
+                 {"most_s", sync->most_s},
+                 {"lead_s", lead_s},
+                 {"share", share},
+                 {"voided", (double)voided}};
     struct fold fold = {0};
-    describe_rank(sync, &mine);
-    if (mine.lost)
-        fold.lost = true;
-    else
-        fold_add(&fold, sync->rank, NULL, mine.text, 0);
-    if (!fold_ranks(&fold, sync->comm))
-        failure_set(failure, STATUS_FAILED, "no memory to describe the clocks of ranks");
-    if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
-        fold_order(&fold);
-        json_open(json, '{');
-        json_name(json, "method");
-        json_string(json, sync->method ? sync->method->name : "none");
-        json_name(json, "seconds");
-        json_real(json, clock_now(sync->clock) - sync->checked_s);
-        json_name(json, "renewals");
-        json_integer(json, sync->renewals);
-        json_name(json, "most_s");
-        json_real(json, sync->most_s);
-        json_name(json, "lead_s");
-        json_real(json, lead_s);
-        json_name(json, "share");
-        json_real(json, share);
-        json_name(json, "voided");
-        json_integer(json, voided);
-        json_name(json, "ranks");
-        json_open(json, '[');
-        fold_list(&fold, "ranks", NULL, json);
-        json_close(json, ']');
-        json_close(json, '}');
+    add_values(sync, &fold);
+    json_open(json, '{');
+    json_name(json, "method");
+    json_string(json, sync->method ? sync->method->name : "none");
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        json_name(json, reals[i].name);
+        json_real(json, reals[i].value);
     }
-    fold_free(&fold);
-    json_free(&mine);
+    json_name(json, "ranks");
+    if (!fold_write(&fold, sync->comm, "ranks", NULL, json))
+        failure_set(failure, STATUS_FAILED, "no memory to describe the clocks of ranks");
+    json_close(json, '}');
 }

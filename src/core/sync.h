@@ -81,6 +81,11 @@ bool sync_due(struct sync *sync);
 // the slope between the two checks, which are further apart than any baseline.
 void sync_repair(struct sync *sync);
 
+// Members of the clocks of `count` ranks: their values in the order of the members. For several
+// ranks each member is a list of its least value, median and largest value.
+enum { SYNC_VALUES = 7, SYNC_GROUP = 64 };
+void sync_describe_group(double values[][SYNC_GROUP], int count, struct json *json);
+
 // The value of the member `observed.sync`, complete on rank 0. The error was allowed to reach
 // `share` of the samples; `voided` samples did not allow it. Collective; failure agreed.
 void sync_describe(const struct sync *sync, double lead_s, double share, long voided,

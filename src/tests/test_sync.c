@@ -89,8 +89,25 @@ static void common_clock_is_known(const struct sync *sync, const struct clock *z
     CHECK(fabs(error_now(sync, zero, 0)) < 1e-9);
 }
 
+// Beyond 256 ranks, a description has far fewer than 64 B of clocks for each rank.
+static void many_ranks_share_an_entry(void) {
+    double values[SYNC_VALUES][SYNC_GROUP];
+    struct json many = {0}, one = {0};
+    for (int v = 0; v < SYNC_VALUES; v++)
+        for (int r = 0; r < SYNC_GROUP; r++)
+            values[v][r] = (v + 1) * 1.23456789012e-7 * (SYNC_GROUP - r);
+    sync_describe_group(values, 1, &one);
+    CHECK(strstr(one.text, "\"slope_applied\":true") && !strchr(one.text, '['));
+    sync_describe_group(values, SYNC_GROUP, &many);
+    CHECK(many.length < 16 * SYNC_GROUP);
+    CHECK(strstr(many.text, "\"offset_s\":[1.23456789012e-07,4.0740740374e-06,7.901"));
+    json_free(&many);
+    json_free(&one);
+}
+
 int main(int count, char **arguments) {
     MPI_Init(&count, &arguments);
+    many_ranks_share_an_entry();
     struct failure failure = {0};
     struct options options;
     struct clock clock, zero;

@@ -117,6 +117,10 @@ test_that("places that ranks share are read as those of each rank", {
   expected <- flatten_ranks(list(ranks = each))
   expect_identical(flatten_ranks(list(ranks = own, places = folded)), expected)
   expect_identical(expected$observed_hosts, "b|a|a|b")
+  expect_identical(expected$observed_cpus, "0|1|2|3")
+  cores <- lapply(own, function(one) list(ranks = one$cpus, cpus = one$cpus, cores = one$cores))
+  seen <- list(size = 4L, ranks = list(), cores = cores, places = folded)
+  expect_identical(flatten_ranks(seen), expected)
 })
 
 test_that("layouts are told apart by rank only where ranks differ", {

@@ -85,11 +85,14 @@ def parameter_files(folder):
 
 
 def ranks_of(observed):
-    """The ranks of a description with their places, which it lists apart beyond 256 ranks."""
-    places = {rank: place for place in observed.get("places", [])
-              for rank in cpu_list(place["ranks"])}
-    return [{**entry, **{name: value for name, value in places.get(entry["rank"], {}).items()
-                         if name != "ranks"}} for entry in observed.get("ranks", [])]
+    """The ranks of a description, which lists their cores and places apart beyond 256 ranks."""
+    shared = {}
+    for entry in [*observed.get("cores", []), *observed.get("places", [])]:
+        for rank in cpu_list(entry["ranks"]):
+            shared.setdefault(rank, {"rank": rank}).update(
+                {name: value for name, value in entry.items() if name != "ranks"})
+    return [{**entry, **shared.get(entry["rank"], {})}
+            for entry in observed.get("ranks") or [shared[rank] for rank in sorted(shared)]]
 
 
 def traps(record, folders, exported):
@@ -151,7 +154,7 @@ def parts(record):
         "quota": machine.get("quota_cores"),
         "scheduling": sorted({rank.get("policy", "") for rank in ranks_of(seen)}),
         "nice": os.getpriority(os.PRIO_PROCESS, 0), "single copies": single_copies(),
-        "cores": [rank.get("cpus", "") for rank in seen.get("ranks", [])],
+        "cores": [rank.get("cpus", "") for rank in ranks_of(seen)],
         "kernel": sorted({node.get("kernel", "") for node in nodes}),
         "options": {name: value for name, value in (seen.get("options") or {}).items()
                     if name not in OF_A_LAUNCH}}.items()}
