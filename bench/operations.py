@@ -70,6 +70,10 @@ EXPERIMENTS = {
     "onesided-fence": Planted([*ONESIDED, "fence"], ranks={"mpich": 1}),
     "onesided-pscw": Planted([*ONESIDED, "pscw"], rank=1),
     "onesided-requests": Planted([*ONESIDED, "wait"], operations=("rput", "rget")),
+    # The target waits in the library, so that only calls of the origin take longer.
+    "onesided-progress": Planted(["onesided-progress", "--operation", "put,get", "--window",
+                                  "allocate", "--synchronisation", "lock,flush", "--sizes", "8",
+                                  "--compute", "0", "--budget", "0.01"]),
     "random-pairs": Planted(["pingpong", "--pairing", "random", "--sizes", "1", *BUDGET]),
     "matrix": Planted(["matrix", "--sizes", "8", *BUDGET]),
     "files": Planted(["files", "--operation", "all", "--folder", tempfile.gettempdir(), "--sizes",

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from bench import operations as bench_operations
 from reframe_tests.harness.model import ROOTS, families
 from tests.test_exhibits import in_cells, register
 
@@ -52,6 +53,16 @@ def operations():
     """The rows of docs/operations.csv: the operations that other suites measure."""
     with (families.REPO / "docs/operations.csv").open(newline="") as file:
         return [*csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("row", operations(), ids=lambda row: row["operations"])
+def test_what_others_measure_has_a_check_with_an_injected_slowdown(row):
+    """Launches of `make bench PART=operations`, with the option that the row names."""
+    wanted = {"experiments of two ranks": "pingpong"}.get(row["experiment"], row["experiment"])
+    options = re.findall(r"\(--([\w-]+)", row["operations"])
+    assert [name for name, planted in bench_operations.EXPERIMENTS.items()
+            if planted.words[0] == wanted
+            and all(f"--{option}" in planted.words for option in options)]
 
 
 def test_there_is_a_row_for_each_operation_of_others():
