@@ -134,6 +134,71 @@ def test_every_preloaded_library_sees_a_program_of_fortran(mpi, tmp_path, suffix
     assert preloading("slow", COTEJO_SLOW="fixed:0.01") >= 0.01 * calls
 
 
+#: A call with a large count of mpi_f08, as a library has it whose Fortran enters PMPI.
+LARGE = """
+#include <mpi.h>
+void mpi_allreduce_c_f08_(const void *data, void *into, MPI_Count *n, int *type, int *op,
+                          int *comm, int *error) {
+    *error = PMPI_Allreduce_c(data, into, *n, MPI_Type_f2c(*type), MPI_Op_f2c(*op),
+                              MPI_Comm_f2c(*comm));
+}
+"""
+LARGE_PROGRAM = """
+#include <mpi.h>
+void mpi_init_f08_(int *), mpi_finalize_f08_(int *);
+void mpi_allreduce_c_f08_(const void *, void *, MPI_Count *, int *, int *, int *, int *);
+int main(void) {
+    static double from[3], into[3];
+    MPI_Count n = 3;
+    int error;
+    mpi_init_f08_(&error);
+    int type = MPI_Type_c2f(MPI_DOUBLE), op = MPI_Op_c2f(MPI_SUM),
+        comm = MPI_Comm_c2f(MPI_COMM_WORLD);
+    for (int call = 0; call < 5; call++)
+        mpi_allreduce_c_f08_(from, into, &n, &type, &op, &comm, &error);
+    mpi_finalize_f08_(&error);
+    return error;
+}
+"""
+
+
+def exported(mpi, library):
+    """The names that an interposer replaces."""
+    path = mpi.prefix(STACK) / f"lib/libcotejo_{library}.so"
+    found = subprocess.run(["nm", "-D", "--defined-only", path], text=True, check=True,
+                           capture_output=True).stdout
+    return {line.split()[-1] for line in found.splitlines()}
+
+
+def test_calls_with_large_counts_are_intercepted_in_fortran_as_in_c(mpi, tmp_path):
+    for library in ("observe", "slow", "arrivals", "messages"):
+        names = exported(mpi, library)
+        in_c = {name[4:-2].lower() for name in names if re.match(r"MPI_\w+_c$", name)}
+        assert {name[4:-7] for name in names if re.match(r"mpi_\w+_c_f08_$", name)} == in_c
+    if "MPI_Allreduce_c" not in names:
+        return  # this library has no large counts
+    for name, text in (("bindings", BINDINGS.format(suffix="f08_") + LARGE),
+                       ("program", LARGE_PROGRAM)):
+        (tmp_path / f"{name}.c").write_text(text)
+    for words in (["-shared", "-fPIC", "-o", "libbindings.so", "bindings.c"],
+                  ["-o", "program", "program.c", "-L.", "-lbindings", f"-Wl,-rpath,{tmp_path}"]):
+        subprocess.run([mpi.prefix(STACK) / "bin" / mpi.compiler, *words], cwd=tmp_path,
+                       env=environment(mpi, STACK), check=True)
+
+    def preloading(library, **variables):
+        done = launch_once(mpi, program=tmp_path / "program", folder=tmp_path, **variables,
+                           LD_PRELOAD=str(mpi.prefix(STACK) / f"lib/libcotejo_{library}.so"))
+        assert done.returncode == 0 and "not seen" not in done.stderr, done.stderr
+
+    preloading("arrivals", COTEJO_ARRIVALS="pattern.csv")
+    lines = (tmp_path / "pattern.csv.calls").read_text().splitlines()
+    assert [(row["operation"], row["bytes"], row["calls"]) for row in csv.DictReader(lines[1:])] \
+        == [("allreduce", "24", "5")]
+    preloading("messages", COTEJO_MESSAGES="messages.json")
+    (counted,) = json.loads((tmp_path / "messages.json").read_text())["calls"]
+    assert (counted["operation"], counted["bytes"], counted["calls"]) == ("allreduce", 24, 5)
+
+
 @pytest.mark.one_mpi
 @pytest.mark.parametrize(("library", "variables", "lost"), [
     ("slow", {"COTEJO_SLOW": "0.1"}, "no call is slowed"),
@@ -167,10 +232,7 @@ def test_the_start_of_programs_is_not_replaced_on_power(mpi, tmp_path):
 def test_preloaded_libraries_hide_their_own_functions(mpi):
     """A program's function `clock_open` was replaced by that of the core."""
     for library in ("observe", "slow", "arrivals", "messages"):
-        path = mpi.prefix(STACK) / f"lib/libcotejo_{library}.so"
-        told = subprocess.run(["nm", "-D", "--defined-only", path], text=True, check=True,
-                              capture_output=True).stdout
-        names = {line.split()[-1].partition("@")[0] for line in told.splitlines()}
+        names = {name.partition("@")[0] for name in exported(mpi, library)}
         known = r"MPI_|mpi_|ucp_|(__libc_start_main|fi_fabric|dlvsym|__bss_start|_edata|_end)$"
         assert names and {name for name in names if not re.match(known, name)} == set(), library
 

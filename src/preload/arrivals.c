@@ -339,17 +339,18 @@ static MPI_Datatype type = MPI_DATATYPE_NULL;
 
 #define CALL(...)
 #define CALL_C(...)
-#define ARRIVE(told)                                                                              \
+#define CALL_LARGE(...)
+#define ARRIVE(told, kind)                                                                        \
     if (recorder.active)                                                                          \
-    arrive(told, VALUE_OF(count, n), VALUE_OF(type, type), VALUE_OF(comm, comm))
+    arrive(told, VALUE_OF(kind, n), VALUE_OF(type, type), VALUE_OF(comm, comm))
 #define COLLECTIVE(Name, name, parameters, on)                                                    \
-    INTERCEPT(Name, name, parameters, on, ARRIVE(#name), )                                        \
+    INTERCEPT(Name, name, parameters, on, ARRIVE(#name, count), )                                 \
     INTERCEPT(I##name, i##name, (OPEN parameters, MPI_Request * request), (OPEN on, request),     \
-              ARRIVE("i" #name), )
+              ARRIVE("i" #name, count), )
 #define COLLECTIVE_C(Name, name, parameters, on)                                                  \
-    INTERCEPT_C(Name##_c, parameters, on, ARRIVE(#name), )                                        \
-    INTERCEPT_C(I##name##_c, (OPEN parameters, MPI_Request * request), (OPEN on, request),        \
-                ARRIVE("i" #name), )
+    INTERCEPT_LARGE(Name##_c, name##_c, parameters, on, ARRIVE(#name, large), )                   \
+    INTERCEPT_LARGE(I##name##_c, i##name##_c, (OPEN parameters, MPI_Request * request),           \
+                    (OPEN on, request), ARRIVE("i" #name, large), )
 #include "calls.def"
 
 static void __attribute__((destructor)) report(void) {

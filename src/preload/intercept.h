@@ -33,6 +33,12 @@ static inline MPI_Count count_itself(MPI_Count count) {
 static inline MPI_Count count_of_fortran(const void *count) {
     return *(const MPI_Fint *)count;
 }
+static inline MPI_Count large_itself(MPI_Count count) {
+    return count;
+}
+static inline MPI_Count large_of_fortran(const void *count) {
+    return *(const MPI_Count *)count;
+}
 static inline MPI_Comm comm_itself(MPI_Comm comm) {
     return comm;
 }
@@ -103,6 +109,11 @@ static inline MPI_Datatype type_of_fortran(const void *type) {
 #define INTERCEPT(Name, name, parameters, on, before, after)                                      \
     INTERCEPT_C(Name, parameters, on, before, after)                                              \
     INTERCEPT_FORTRAN(name##_, (OPEN on, error), before, after)                                   \
+    INTERCEPT_FORTRAN(name##_f08_, (OPEN on, error), before, after)
+
+// A call with large counts, which Fortran has in mpi_f08 only: their kind is `large`.
+#define INTERCEPT_LARGE(Name, name, parameters, on, before, after)                                \
+    INTERCEPT_C(Name, parameters, on, before, after)                                              \
     INTERCEPT_FORTRAN(name##_f08_, (OPEN on, error), before, after)
 
 // The begin and the end of MPI.

@@ -301,23 +301,23 @@ static MPI_Datatype type = MPI_DATATYPE_NULL, type_into = MPI_DATATYPE_NULL;
 
 #define CALL(...)
 #define CALL_C(...)
-#define WIDTH_OF(counts)                                                                          \
-    _Generic((counts), const MPI_Count * : sizeof(MPI_Count), default : sizeof(int))
-#define BEGINS(told)                                                                              \
+#define CALL_LARGE(...)
+#define BEGINS(told, kind, width)                                                                 \
     if (recorder.active)                                                                          \
     call_begins(told,                                                                             \
-                &(struct counted){VALUE_OF(count, n), VALUE_OF(count, n_into),                    \
+                &(struct counted){VALUE_OF(kind, n), VALUE_OF(kind, n_into),                      \
                                   VALUE_OF(type, type), VALUE_OF(type, type_into), ns, ns_into,   \
-                                  WIDTH_OF(ns)},                                                  \
+                                  width},                                                         \
                 (int)VALUE_OF(count, root), VALUE_OF(comm, comm))
 #define COLLECTIVE(Name, name, parameters, on)                                                    \
-    INTERCEPT(Name, name, parameters, on, BEGINS(#name), call_ends())                             \
+    INTERCEPT(Name, name, parameters, on, BEGINS(#name, count, sizeof(int)), call_ends())         \
     INTERCEPT(I##name, i##name, (OPEN parameters, MPI_Request * request), (OPEN on, request),     \
-              BEGINS("i" #name), )
+              BEGINS("i" #name, count, sizeof(int)), )
 #define COLLECTIVE_C(Name, name, parameters, on)                                                  \
-    INTERCEPT_C(Name##_c, parameters, on, BEGINS(#name), call_ends())                             \
-    INTERCEPT_C(I##name##_c, (OPEN parameters, MPI_Request * request), (OPEN on, request),        \
-                BEGINS("i" #name), )
+    INTERCEPT_LARGE(Name##_c, name##_c, parameters, on, BEGINS(#name, large, sizeof(MPI_Count)),  \
+                    call_ends())                                                                  \
+    INTERCEPT_LARGE(I##name##_c, i##name##_c, (OPEN parameters, MPI_Request * request),           \
+                    (OPEN on, request), BEGINS("i" #name, large, sizeof(MPI_Count)), )
 #include "calls.def"
 
 static void __attribute__((destructor)) report(void) {

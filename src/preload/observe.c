@@ -158,6 +158,8 @@ static const void *const data = NULL, *const into = NULL;
     note(&here, data, into)
 #define CALL(Name, name, parameters, on, role) INTERCEPT(Name, name, parameters, on, NOTE(#name), )
 #define CALL_C(Name, name, parameters, on, role) INTERCEPT_C(Name, parameters, on, NOTE(#name), )
+#define CALL_LARGE(Name, name, parameters, on, role)                                              \
+    INTERCEPT_LARGE(Name, name, parameters, on, NOTE(#name), )
 #include "calls.def"
 
 // A program whose MPI_Finalize was not intercepted is reported, because nothing is known of it.

@@ -24,6 +24,8 @@ INTERCEPT_INIT(noted = delay_now(), begun(noted))
     INTERCEPT(Name, name, parameters, on, BEFORE, AFTER(role))
 #define CALL_C(Name, name, parameters, on, role)                                                  \
     INTERCEPT_C(Name, parameters, on, BEFORE, AFTER(role))
+#define CALL_LARGE(Name, name, parameters, on, role)                                              \
+    INTERCEPT_LARGE(Name, name, parameters, on, BEFORE, AFTER(role))
 #include "calls.def"
 
 static void __attribute__((destructor)) report(void) {
