@@ -380,7 +380,8 @@ claim_verdict <- function(low, high, claim, relevance, apart, model) {
 with_verdict <- function(found, claim, model) {
   row <- found[1L]
   verdict <- claim_verdict(
-    row$low, row$high, claim, row$relevance, row$verdict %in% c("differ", "not tested"), model
+    row$low, row$high, claim, row$relevance, by_sessions(row) || row$verdict == "not tested",
+    model
   )
   against <- verdict == "not comparable"
   data.table(

@@ -18,7 +18,7 @@
 #'   `alpha`; the difference is at least `at_least`. Else `within` when the interval stays within
 #'   10 % of 1 (or `delta`, if that is more), namely within `at_most`. Else `not settled`. With
 #'   under four blocks it is `not tested`, with a `note`. Configurations without a common session
-#'   only `differ`, unless each has three sessions: then sessions are compared.
+#'   are not settled, unless each has three sessions: then sessions are compared.
 #' * Relevance is a separate column: `relevant` where the interval lies beyond `delta`,
 #'   `negligible` where it lies within `delta`, else `open`.
 #' * Sessions are a level: `scope` states for which sessions (and nodes) the verdict holds. It is

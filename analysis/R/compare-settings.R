@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compares each MPI with itself under different settings.
 
+# The first words of a note on a variable without a visible effect.
+NO_EFFECT <- "no effect of"
+
 #' Compare the settings of each configuration.
 #'
 #' A library may read a variable and ignore it. If neither the launches nor the times show an
-#' effect of a variable, the two levels may be one configuration. Then the verdict is `no effect`,
-#' and `note` names the variable.
+#' effect of a variable, the two levels may be one configuration. Then `note` names the variable.
 #'
 #' @param summary what [summarise_launches()] returned. Configurations that differ only in
 #'   `settings` are compared; no setting at all is the level `"defaults"`.
@@ -38,10 +40,10 @@ compare_settings <- function(summary, delta = 0.03) {
   of_a <- names_of("a")
   of_b <- names_of("b")
   silent <- nzchar(of_a) | nzchar(of_b)
-  open <- which(silent & !found$verdict %in% SHOW_DIFFERENCE)
-  found[open, c("verdict", "note") := list("no effect", sprintf(
-    "no effect of %s was shown, neither by the library nor by the times",
+  open <- which(silent & !found$verdict %in% DIRECTIONS & !by_sessions(found))
+  found[open, note := sprintf(
+    "%s %s was shown, neither by the library nor by the times", NO_EFFECT,
     fifelse(nzchar(of_a), of_a, of_b)[open]
-  ))]
+  )]
   found[]
 }

@@ -37,9 +37,9 @@ judge_upgrade <- function(found, delta = 0.03) {
   if (!NROW(rows)) {
     return(data.table())
   }
+  by_day <- by_sessions(rows)
   reach <- exp(stats::qt(0.95, rows$df) * rows$error)
   rows[, c("low", "worst") := list(ratio / reach, ratio * reach)]
-  by_day <- rows$verdict == "differ"
   slower <- !by_day & rows$verdict == "slower" & rows$relevance == "relevant"
   rows[, slower := slower]
   rows[, open := worst - 1 > delta & !slower]

@@ -27,7 +27,7 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
     rep(TRUE, .N), "open"
   )]
   # Without a common session, a difference may come from the sessions.
-  rows[apart & verdict %in% DIRECTIONS, verdict := "differ"]
+  rows[apart & verdict %in% DIRECTIONS, verdict := "not settled"]
   # The intervals over sessions and over node sets have the same level as the verdict.
   for (level in c("session", "nodes")) {
     columns <- paste0(level, c("_ratio", "_error", "_df"))
@@ -46,13 +46,15 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
     repeated(nodes_low, nodes_high, verdict)
   )]
   rows[, note := note_on(n_a, n_b, left_out)]
-  rows[verdict == "differ", note := sprintf(
+  by_session <- by_sessions(rows)
+  rows[by_session, note := sprintf(
     "the sessions differ: measure both in the same blocks, or in %d sessions each", MIN_SESSIONS
   )]
   rows[, c("more_launches", "more_sessions") := list(NA_real_, NA_real_)]
   if (isTRUE(forecast)) forecast <- FORECAST
   if (is.list(forecast)) {
-    rows[which(forecast$open(rows)), c("more_launches", "more_sessions") := more_to_decide(
+    open <- which(forecast$open(rows) & !by_session)
+    rows[open, c("more_launches", "more_sessions") := more_to_decide(
       function(pair) pairs$sides[unlist(pairs$pairs[pair, c("left", "right")])], .SD,
       most_within(delta), forecast$settled
     )]
@@ -67,8 +69,6 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
 
 # Verdicts with a direction, which describe the first configuration of a pair.
 DIRECTIONS <- c("faster", "slower")
-# Verdicts that show a difference; for "differ", the sessions do not agree on its size.
-SHOW_DIFFERENCE <- c(DIRECTIONS, "differ")
 # Verdicts that need no further measurements.
 SETTLED <- c(DIRECTIONS, "within")
 
@@ -85,6 +85,13 @@ judge <- function(low, high, delta) {
     pmax(high, 1 / low) - 1 <= most_within(delta), "within",
     rep(TRUE, length(low)), "not settled"
   )
+}
+
+#' Whether a difference may come from the sessions: the interval excludes 1, but the configurations
+#' share no session and have too few sessions each. More launches settle nothing there.
+#' @noRd
+by_sessions <- function(rows) {
+  rows$verdict == "not settled" & (rows$low > 1 | rows$high < 1) %in% TRUE
 }
 
 #' The sessions and node sets for which a verdict holds, in words.
@@ -127,7 +134,6 @@ say_verdict <- function(rows) {
       "%s by at least %s", rows$verdict, say_percent(rows$at_least)
     ),
     rows$verdict == "within", sprintf("within %s", say_percent(rows$at_most)),
-    rows$verdict == "differ", "the sessions differ",
     rep(TRUE, nrow(rows)), rows$verdict
   )
 }

@@ -429,11 +429,10 @@ ratio_breaks <- function(limits) {
 
 # Labels in figures for verdicts that name no winner.
 VERDICTS <- c(
-  within = "no difference, bounded", `not settled` = "not settled",
-  differ = "the sessions differ", `not tested` = "not tested", `no effect` = "no effect shown"
+  within = "within a bound", `not settled` = "not settled", `not tested` = "not tested"
 )
-VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey50", "grey65", "grey80"), VERDICTS)
-VERDICT_SHAPES <- stats::setNames(c(15, 1, 5, 4, 3), VERDICTS)
+VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey65"), VERDICTS)
+VERDICT_SHAPES <- stats::setNames(c(15, 1, 4), VERDICTS)
 
 #' The result of each pair: the name of the faster level, or the reason why no level is faster.
 #' @noRd

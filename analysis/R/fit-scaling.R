@@ -239,7 +239,7 @@ say_scaling <- function(fit) {
     sprintf("%s (%.0f %% of draws)", fit$best, 100 * fit$sure)
   } else {
     sprintf(
-      "undecided between %s and %s (%.0f %% of draws)", fit$best, fit$next_best, 100 * fit$sure
+      "not settled between %s and %s (%.0f %% of draws)", fit$best, fit$next_best, 100 * fit$sure
     )
   }
 }

@@ -272,7 +272,7 @@ advice_of <- function(row) {
   }
   if (is.na(row$gain_low) || row$gain_low <= 0) {
     return(sprintf(
-      "undecided, %s (%s): that a limit saves time against the worse protocol is not shown, %s",
+      "not settled, %s (%s): that a limit saves time against the worse protocol is not shown, %s",
       faster, interval, say_gain(row)
     ))
   }

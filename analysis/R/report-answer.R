@@ -82,6 +82,7 @@ orders_of <- function(rows) {
   used <- rows[, c(
     "stratum", "a", "b", "bytes", "verdict", "relevance", "ratio", "low", "high", "at_most"
   ), with = FALSE]
+  used[, silent := startsWith(value_or(rows, "note"), NO_EFFECT)]
   tiers <- tiers_of(used)
   at <- tiers[, list(pattern = paste(configuration, tier, collapse = "|")),
     by = c("stratum", "bytes")
@@ -102,7 +103,7 @@ orders_of <- function(rows) {
   setorderv(members, c("order", "tier", "least", "configuration"), na.last = TRUE)
   peers <- used[tier_a == 1L & tier_b == 1L, list(
     order, close = verdict == "within" | relevance %in% "negligible", at_most,
-    silent = verdict == "no effect"
+    silent
   )]
   peers <- peers[, list(
     close = all(close), bound = max(0, at_most), silent = any(silent)
@@ -144,10 +145,10 @@ say_orders <- function(members, peers) {
   first <- peers[first, on = "order"]
   first[, text := fcase(
     n == 1L, vapply(names, `[[`, "", 1L),
-    silent, sprintf("%s, no effect shown", vapply(names, in_series, "")),
     close, sprintf("%s, within %s", vapply(names, in_series, ""), say_percent(bound)),
     rep(TRUE, .N), sprintf("%s, not settled", vapply(names, in_series, "", "or"))
   )]
+  first[n > 1L & silent, text := paste(text, "(no effect shown)")]
   members[, text := fifelse(
     is.na(least), "takes longer", sprintf(
       "takes %s%s", say_factors(least, most), fifelse(
@@ -191,7 +192,8 @@ say_factor <- function(low) {
 #' Pairs of configurations that are not settled at some sizes, with the range of their intervals.
 #' @noRd
 open_pairs <- function(rows) {
-  open <- rows[verdict %in% c("not settled", "differ")]
+  open <- rows[verdict == "not settled"]
+  open[, apart := by_sessions(open)]
   if (!nrow(open)) {
     return(data.table(
       stratum = integer(), a = character(), b = character(), sizes = list(), low = numeric(),
@@ -202,7 +204,7 @@ open_pairs <- function(rows) {
   out <- open[, list(
     sizes = list(bytes), low = min(low), high = max(high),
     more_launches = most_of_them(more_launches),
-    more_sessions = most_of_them(more_sessions), apart = all(verdict == "differ")
+    more_sessions = most_of_them(more_sessions), apart = all(apart)
   ), by = c("stratum", "a", "b")]
   out[, text := sprintf(
     "%s and %s at %s: %s", title_of(a), title_of(b),

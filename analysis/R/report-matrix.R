@@ -163,7 +163,7 @@ three_sentences <- function(comparison, winners, used) {
   } else {
     "No class of message sizes has a leader."
   }
-  verdicts <- table(factor(comparison$verdict, c(SETTLED, "not settled", "differ", "not tested")))
+  verdicts <- table(factor(comparison$verdict, c(SETTLED, "not settled", "not tested")))
   tested <- comparison[verdict != "not tested"]
   sure <- sprintf(
     paste(
@@ -171,7 +171,7 @@ three_sentences <- function(comparison, winners, used) {
       "the two are within %s, %d are not settled%s. They rest on %s launches of each MPI in %s",
       "on %s."
     ),
-    nrow(tested), sum(verdicts[SHOW_DIFFERENCE]), say_over_questions(tested),
+    nrow(tested), sum(verdicts[DIRECTIONS]), say_over_questions(tested),
     verdicts[["within"]],
     say_percent(max(c(WITHIN_MOST, tested$at_most[tested$verdict == "within"]))),
     verdicts[["not settled"]],
@@ -198,7 +198,7 @@ say_over_questions <- function(tested) {
   }
   sprintf(
     " (%d if the correction covers all %d questions)",
-    sum(over_questions(tested) & tested$verdict %in% SHOW_DIFFERENCE), questions
+    sum(over_questions(tested) & tested$verdict %in% DIRECTIONS), questions
   )
 }
 

@@ -76,8 +76,7 @@ merit_ratios <- function(comparison) {
 
 # Verdicts on times -> verdicts on figures: a rate is not called "faster".
 MERIT_WORDS <- c(
-  faster = "better", slower = "worse", within = "within", `not settled` = "not settled",
-  differ = "the sessions differ"
+  faster = "better", slower = "worse", within = "within", `not settled` = "not settled"
 )
 
 #' Ratios of figures of merit as a table for readers.
@@ -123,14 +122,17 @@ say_merits <- function(comparison, delta) {
       "%s: %s %s %s (%s is better): ratio of %s %s, %s, %s%s.", where, title_of(row$a),
       switch(row$verdict,
         faster = "is better than", slower = "is worse than",
-        differ = "differs between sessions from",
         within = sprintf("is within %s of", say_percent(row$at_most)),
         "is not settled against"
       ), title_of(row$b), row$figure_better,
       if (row$figure_unit == "1") "figures" else row$figure_unit, ratio, row$scope,
       format_count(row$n_a, row$n_b),
       if (row$verdict == "not settled") {
-        more <- say_more(row$more_launches, row$more_sessions)
+        more <- if (by_sessions(row)) {
+          row$note
+        } else {
+          say_more(row$more_launches, row$more_sessions)
+        }
         if (nzchar(more)) paste0("; ", more) else ""
       } else {
         ""

@@ -161,9 +161,9 @@ paper_abstract <- function(study, coverage, claims, counts) {
         "%s of %s comparisons of libraries show a difference (%s if the correction covers all",
         "questions), %s show none beyond %s."
       ),
-      fact_of_verdicts(counts, SHOW_DIFFERENCE), fact_of_verdicts(counts, names(counts)),
+      fact_of_verdicts(counts, DIRECTIONS), fact_of_verdicts(counts, names(counts)),
       fact(
-        sum(over_questions(study$comparison) & study$comparison$verdict %in% SHOW_DIFFERENCE),
+        sum(over_questions(study$comparison) & study$comparison$verdict %in% DIRECTIONS),
         "comparisons", paste(
           "rows that show a difference, with q at most 5 % times the share of questions whose",
           "least q survives Benjamini and Hochberg's procedure over the questions"

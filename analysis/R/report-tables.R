@@ -147,8 +147,11 @@ cells_of_comparison <- function(comparison) {
       format_digits(comparison$welch_high_s * 1e6)
     )),
     verdict = fcase(
-      comparison$verdict %in% c("not tested", "no effect"), paste0(
+      comparison$verdict == "not tested" | by_sessions(comparison), paste0(
         comparison$verdict, ": ", comparison$note
+      ),
+      startsWith(comparison$note, NO_EFFECT), paste0(
+        say_verdict(comparison), ": ", comparison$note
       ),
       comparison$verdict == "not settled", paste0(
         "not settled: ",

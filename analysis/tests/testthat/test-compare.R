@@ -336,7 +336,7 @@ test_that("node sets are a level as sessions are: a verdict says on which it hol
   expect_lt(differ$nodes_low, 1)
 })
 
-test_that("sides that share no session differ as their sessions do, until each has three", {
+test_that("sides that share no session are not settled, until each has three", {
   apart <- function(sessions, factor = 1.5) {
     folder <- fresh_folder()
     for (i in seq_len(2L * sessions)) {
@@ -349,8 +349,10 @@ test_that("sides that share no session differ as their sessions do, until each h
     compare_configurations(summary_from(folder))
   }
   one <- apart(1L)
-  expect_identical(c(one$verdict, one$scope), c("differ", "between sessions"))
+  expect_identical(c(one$verdict, one$scope), c("not settled", "between sessions"))
   expect_match(one$note, "^the sessions differ: measure both in the same blocks, or in 3 sessions")
+  expect_identical(cells_of_comparison(one)[["First is"]], paste("not settled:", one$note))
+  expect_identical(answer(one)[[1L]]$open$text, "MPICH and Open MPI at 1 B: the sessions differ")
   three <- apart(3L)
   expect_identical(c(three$verdict, three$method), c("slower", "Welch's test over sessions"))
   expect_identical(apart(3L, 1.001)$verdict %in% c("within", "not settled"), TRUE)

@@ -12,6 +12,8 @@ test_that("verdicts follow their schema, and metrics are OpenMetrics", {
   expect_setequal(names(json), unlist(schema$required))
   members <- schema$properties$verdicts$items
   expect_length(json$verdicts, 2L)
+  words <- unlist(members$properties$verdict$enum)
+  expect_setequal(words, c(SETTLED, "not settled", "not tested"))
   for (verdict in json$verdicts) {
     expect_setequal(names(verdict), names(members$properties))
     for (name in names(verdict)) {
@@ -21,6 +23,7 @@ test_that("verdicts follow their schema, and metrics are OpenMetrics", {
       expect_true(type %in% unlist(members$properties[[name]]$type), label = name)
     }
     expect_true(verdict$low < verdict$ratio && verdict$ratio < verdict$high)
+    expect_true(verdict$verdict %in% words)
   }
   text <- readLines(file.path(out, "metrics.txt"))
   expect_identical(text[[length(text)]], "# EOF")

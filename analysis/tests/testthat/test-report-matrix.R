@@ -153,7 +153,7 @@ test_that("the index page has contents, search, and class and launches of each e
   page <- paste(readLines(file.path(made$out, "index.html")), collapse = "\n")
   for (text in c(
     "id=\"search\"", "1 of 1 drawn", "make study TAG=full", "A planted figure",
-    "<span>real &gt;= 5</span>",
+    "<span>real &gt;= 6</span>",
     "<span>n = 6</span>", "addEventListener", "<title>Exhibits</title>", "charset"
   )) {
     expect_match(page, text, fixed = TRUE)

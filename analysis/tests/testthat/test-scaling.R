@@ -85,7 +85,7 @@ test_that("what cannot be told is said not to be", {
   noisy <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]],
     ranks = c(2, 4), noise = 0.9, launches = 5L, bytes = c(8, 1024)
   ), replicates = 100L)
-  expect_match(noisy$verdict, "^(undecided between|none of the models)")
+  expect_match(noisy$verdict, "^(not settled between|none of the models)")
   # Times that fall with the ranks match none of the models.
   falling <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(8, 1024))
   falling[, median_s := 1e-3 / ranks^2]

@@ -205,10 +205,10 @@ test_that("the eager limit is read from the sends that were watched", {
   expect_equal(found$tried_bytes, c(8192, 64, 64))
 })
 
-test_that("advice is undecided where nothing is shown to be saved", {
+test_that("advice is not settled where nothing is shown to be saved", {
   same <- threshold_summary()
   set.seed(5L)
   same[, median_s := 1e-6 * exp(stats::rnorm(.N, 0, 0.05))]
   said <- threshold_advice(find_crossovers(same, replicates = 50L))
-  expect_match(said, "undecided, .*worse protocol is not shown, -?[0-9.]+ \\[")
+  expect_match(said, "not settled, .*worse protocol is not shown, -?[0-9.]+ \\[")
 })
