@@ -30,6 +30,8 @@ PACKAGES, SOURCES = (os.environ.get(name, "") for name in
                      ("COTEJO_SPACK_PACKAGES", "COTEJO_SPACK_SOURCES"))
 WHEELS = pathlib.Path(os.environ.get("COTEJO_WHEELS", REPO / ".stack"))
 PINNED = yaml.safe_load((REPO / "spack_repo/pinned/repos.yaml").read_text())["repos"]["builtin:"]
+#: Has bash report when each command begins.
+STAMPS = """trap 'echo "at $SECONDS s: $BASH_COMMAND" >&2' DEBUG"""
 
 
 def block():
@@ -141,8 +143,10 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, spack, before, with_r):
     assert block().rstrip().endswith(measured)
     commands = block().replace(measured, f"\ncd /{measured}")  # from any folder
     done = subprocess.run(
-        ["bash", "-c", f". {spack / SETUP}\nset -e\n{commands}"], cwd=clone, text=True,
-        capture_output=True, timeout=5400, env={**env, "HOME": str(home)})
+        ["bash", "-c", f". {spack / SETUP}\nset -e\n{STAMPS}\n{commands}\n: end"], cwd=clone,
+        text=True, capture_output=True, timeout=5400, env={**env, "HOME": str(home)})
+    # `pytest -rP` shows the seconds, whose goals are 4 min to concretize and 4 min to install.
+    print(*re.findall(r"^at \d+ s: .*$", done.stderr, re.M), sep="\n")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert not re.search(r"^(spack|analysis): ", done.stdout + done.stderr, re.M)
     assert pathlib.Path(done.stdout.split()[-1]).exists()
