@@ -139,6 +139,7 @@ table_guidelines <- function(found) {
       rep(TRUE, nrow(shown)), shown$judgement
     )
   )
+  if (!is.null(shown[["algorithm"]])) cells[, `Algorithm of the operation` := shown[["algorithm"]]]
   setnames(cells, c("operation_us", "replacement_us"), paste(
     c("Operation", "Replacement"), "(\u00b5s)"
   ))
@@ -151,7 +152,8 @@ table_guidelines <- function(found) {
 #' @param out_file the HTML file; `guidelines.csv` goes beside it.
 #' @param mpi name of an MPI library; empty: all that were measured.
 #' @inheritParams judge_guidelines
-#' @return what [judge_guidelines()] returned, invisibly. Prints one sentence for each violated
+#' @return what [judge_guidelines()] returned, invisibly, with the column `algorithm`: which one the
+#'   operation ran, in words. Prints one sentence for each violated
 #'   guideline, and the path last.
 #' @noRd
 write_guidelines <- function(results_dir, out_file, mpi = "", delta = 0.03) {
@@ -164,8 +166,9 @@ write_guidelines <- function(results_dir, out_file, mpi = "", delta = 0.03) {
     bad_data(results_dir, NA, "no launch of guidelines", "run `make guidelines MPI=x`")
   }
   summary <- narrow(keep_rows(whole, which(choose_sessions(whole)$rows)))
+  summary <- with_algorithms(summary, results$launches)
   with_families(families_of(results$sessions), {
-    found <- judge_guidelines(summary, delta)
+    found <- algorithms_beside(judge_guidelines(summary, delta), summary)
     said <- say_guidelines(found)
     used <- keep_rows(results$launches, which(results$launches$key %in% summary$key))
     render_page("guidelines", list(found = found, said = said, used = used, delta = delta),

@@ -26,6 +26,23 @@ print_tuning <- function(session) {
   cat(sprintf("%s\t%.0f\t%s\n", found$operation, found$bytes, found$verdict), sep = "")
 }
 
+#' The comparison of a tuning file as a table for readers: the largest gain first.
+#' @noRd
+table_tuning <- function(found) {
+  shown <- found[order(factor(verdict, c("faster", "slower")), -at_least)]
+  cells <- data.table(
+    title_of(shown$operation), format_bytes(shown$bytes), shown$n_a,
+    format_us(shown$median_a_s), format_us(shown$median_b_s),
+    format_interval(shown$ratio, shown$low, shown$high, 3L), say_verdict(shown),
+    shown[["algorithm_a"]], shown[["algorithm_b"]]
+  )
+  setnames(cells, utils::head(c(
+    "Operation", "Size", "n", "File (\u00b5s)", "Default (\u00b5s)", "Ratio [interval]",
+    "The file is", "Algorithm with the file", "Algorithm of the default"
+  ), ncol(cells)))
+  cells[]
+}
+
 #' Write the page of a tuning file: its gain, how to use it, and how to undo it.
 #'
 #' @param session folder of the session that confirmed the file.

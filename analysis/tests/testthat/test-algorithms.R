@@ -87,6 +87,8 @@ test_that("a tuning file is judged against the default by the session that confi
         launch = launch, experiment = "collective",
         settings = if (nzchar(file)) list(algorithm_file = "_x_openmpi_env") else list()
       )
+      words <- if (nzchar(file)) "ran as requested (ring)" else "ran as tree"
+      description$algorithms <- list(list(operation = "bcast", bytes = 8, words = words))
       samples <- lapply(c(8, 1024), function(bytes) {
         time <- if (nzchar(file) && bytes == 8) 1e-6 else 2e-6
         make_samples(bytes, matrix(time * exp(stats::rnorm(5L, 0, 0.01))), "bcast")
@@ -103,6 +105,8 @@ test_that("a tuning file is judged against the default by the session that confi
   text <- paste(readLines(page), collapse = " ")
   expect_match(text, "faster than the default at 1, slower at 0")
   expect_match(text, "# algorithm bcast 8 ring", fixed = TRUE)
+  # The page proves that the rule took effect.
+  expect_match(text, "Algorithm with the file.*ran as requested \\(ring\\).*ran as tree")
 })
 
 test_that("the page of guidelines lists what is violated, and says so where nothing is", {
@@ -111,12 +115,18 @@ test_that("the page of guidelines lists what is violated, and says so where noth
   ))
   for (file in list.files(folder, "[.]json$", recursive = TRUE, full.names = TRUE)) {
     lines <- gsub("\"planted\"", "\"guidelines_quick\"", readLines(file))
+    ran <- "{\"operation\": \"bcast\", \"bytes\": 64, \"words\": \"ran as ring\"}"
+    lines <- sub("^[{]", sprintf("{\"algorithms\": [%s],", ran), lines)
     writeLines(lines, file)
   }
   page <- file.path(fresh_folder(), "guidelines.html")
   said <- utils::capture.output(suppressMessages(write_guidelines(folder, page, "openmpi")))
   expect_match(said[[1L]], "is slower than bcast_as_scatter_allgather", fixed = TRUE)
-  expect_match(paste(readLines(page), collapse = " "), "violated by at least")
+  text <- paste(readLines(page), collapse = " ")
+  expect_match(text, "violated by at least")
+  # Beside a violation stands the algorithm that ran.
+  expect_match(text, "Algorithm of the operation.*ran as ring")
+  expect_match(readLines(file.path(dirname(page), "guidelines.csv"))[[2L]], "ran as ring")
   expect_error(
     suppressMessages(write_guidelines(folder, page, "mpich")), "no launch of guidelines"
   )

@@ -40,6 +40,8 @@ OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather",
 HALVING, CHOOSING, CONFIRMING = 2, 10, 10
 #: So many algorithms of each operation and size reach the round that chooses.
 FINALISTS = 2
+#: Sizes of the round that chooses, over those of the rounds before.
+FINER = 2
 #: Eager limits (B) that are tried beside the library's own.
 LIMITS = (4 << 10, 64 << 10, 1 << 20)
 #: So many configurations are named where one must be chosen.
@@ -70,6 +72,7 @@ class Tuning:
         self.stack = families.stack_prefix()
         self.offered = algorithm_settings.offered(family.name, str(self.stack))
         self.began, self.sessions, self.ranks = time.monotonic(), [], 0
+        self.launches = 0
 
     def measure(self, files, blocks, coarse=False):
         """A study of the default and settings files; returns (block, file, operation, bytes) ->
@@ -93,6 +96,7 @@ class Tuning:
             record = disk.read_json(path)
             if record["status"] != "ok":
                 continue
+            self.launches += 1
             asked = record["asked"]
             self.ranks = asked["ranks"]
             for row in record["summary"]:
@@ -127,19 +131,21 @@ class Tuning:
         return found
 
     def halve(self, candidates, number):
-        """The better half of the candidates of each size, by operation; then `FINALISTS`. With
-        them, those that are the fastest between two sizes."""
+        """The better half of the candidates of each size, by operation, the fastest first; then
+        `FINALISTS`. With them, those that are the fastest between two sizes."""
         files = self.level_files(candidates, number)
         times = self.measure(files, HALVING, coarse=True)
         kept = {}
         for operation, sizes in self.ratios(times, files).items():
             typical = typical_times(times, operation, sizes)
-            kept[operation] = fastest_between(typical)
-            for of in typical.values():
-                order = sorted(filter(None, of), key=of.get)
-                kept[operation].update(order[:max(FINALISTS, math.ceil(len(order) / 2))]
-                                       if number == 1 else order[:FINALISTS])
-        return {operation: sorted(names) for operation, names in kept.items()}
+            orders = [sorted(filter(None, of), key=of.get) for of in typical.values()]
+            most = FINALISTS if number > 1 else max(
+                FINALISTS, *(math.ceil(len(order) / 2) for order in orders))
+            places = itertools.zip_longest(*(order[:most] for order in orders))
+            first, *others = places
+            kept[operation] = [*dict.fromkeys(filter(None, itertools.chain(
+                first, sorted(fastest_between(typical)), *others)))]
+        return kept
 
     def choose(self, candidates):
         """Operation -> (size, algorithm) pairs: blocks 1, 3, ... choose, 2, 4, ... confirm."""
@@ -203,8 +209,22 @@ class Tuning:
             say(f"round {number}: {sum(map(len, candidates.values()))} algorithms in {levels} "
                 "settings files")
             candidates = self.halve(candidates, number)
+        most = self.levels_in_time()
+        if any(len(names) > most for names in candidates.values()):
+            say(f"the time allows {most} settings files: the fastest algorithms so far are kept")
+            candidates = {name: names[:most] for name, names in candidates.items()}
         say(f"last round: {sum(map(len, candidates.values()))} algorithms")
         return self.choose(candidates)
+
+    def levels_in_time(self):
+        """So many settings files can be measured in the rest of the time by the round that
+        chooses; at least 1. A launch with more sizes takes longer by their number."""
+        if not self.launches:
+            return FINALISTS
+        spent = time.monotonic() - self.began
+        launch_s = spent / self.launches * FINER
+        # The default and the warm-up block are launches, too.
+        return max(1, int((self.until_s - spent) / launch_s / (CHOOSING + 1)) - 1)
 
 
 def pattern_of(cell):
