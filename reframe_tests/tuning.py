@@ -48,8 +48,9 @@ class tuning_hosts(Quick, EveryHost):
 
 @rfm.simple_test
 class tuning_quick_coarse(Smoke, EachCount):
-    """The rounds of the search that leave algorithms out."""
+    """The rounds of the search that leave algorithms out. The last round proves the algorithms."""
 
+    messages_counted = False
     options = Tuning.coarse
 
 
@@ -57,4 +58,5 @@ class tuning_quick_coarse(Smoke, EachCount):
 class tuning_hosts_coarse(Smoke, EveryHost):
     """The rounds of the search that leave algorithms out, with one rank on each host."""
 
+    messages_counted = False
     options = Tuning.coarse

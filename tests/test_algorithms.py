@@ -257,23 +257,50 @@ def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
         tuning_files.read(path)
 
 
+def rendered(mpi, folder, rules):
+    """The variables that select rules for 4 ranks, with the files that they name."""
+    offered = algorithm_settings.offered(mpi, str(STACK))
+    variables, files = tuning_files.render(
+        FAMILIES[mpi], offered, rules, 4, folder / f"{mpi}.env")
+    for file, text in files.items():
+        file.write_text(text)
+    return variables, files
+
+
+@pytest.mark.parametrize("mpi", [
+    pytest.param("openmpi", marks=has("openmpi")), pytest.param("mpich", marks=has("mpich"))])
+def test_a_rule_of_a_tuning_file_holds_for_its_sizes_and_its_number_of_ranks(mpi, tmp_path):
+    variables, _ = rendered(mpi, tmp_path, {"allreduce": [(0, ""), (1024, "ring")]})
+    found, output = twin(mpi, tmp_path, "tcp", "8,32Ki", **variables)
+    assert "ring" in found[KIB32]["algorithms"], (found, output[-500:])
+    assert "ring" not in found[8]["algorithms"]
+    for ranks in (3, 5):
+        there, default = (twin(mpi, tmp_path / f"{ranks}-{len(which)}", "tcp", "32Ki", ranks=ranks,
+                               **which)[0][KIB32]["sends"] for which in (variables, {}))
+        assert there == default, ranks
+
+
+@has("intel-mpi")
+def test_a_preset_of_intel_mpi_holds_for_its_sizes_and_replaces_the_default_at_all_sizes(tmp_path):
+    assert not tuning_files.keeps_default(FAMILIES["intel-mpi"])
+    variables, _ = rendered("intel-mpi", tmp_path, {"allreduce": [(0, "2"), (1024, "8")]})
+    found, _ = twin("intel-mpi", tmp_path, "tcp", "512,32Ki", **variables)
+    assert found[512]["algorithms"] == ["rabenseifner"]
+    assert found[KIB32]["algorithms"] == ["ring"]
+    # The reason: a preset takes effect outside of its range, too.
+    alone, _ = rendered("intel-mpi", tmp_path, {"allreduce": [(64, "8"), (128, "")]})
+    found, _ = twin("intel-mpi", tmp_path / "alone", "tcp", "32Ki", **alone)
+    assert found[KIB32]["algorithms"] == ["ring"]
+
+
 @has("mpich")
 def test_the_decision_tree_of_the_library_is_edited_as_a_whole(tmp_path):
-    choices = algorithm_settings.offered("mpich", str(STACK))
-    rules = {"allreduce": [(0, ""), (1024, "ring")]}
-    variables, files = tuning_files.render(
-        FAMILIES["mpich"], choices, rules, 4, tmp_path / "mpich.env")
-    ((file, text),) = files.items()
-    file.write_text(text)
-    tree = json.loads(text)
+    _, files = rendered("mpich", tmp_path, {"allreduce": [(0, ""), (1024, "ring")]})
+    tree = json.loads(next(iter(files.values())))
     sizes = tree["collective=allreduce"]["comm_type=intra"]["comm_size<=4"]
     assert list(sizes) == ["avg_msg_size<=1023", "avg_msg_size=any"]
     assert sizes["avg_msg_size=any"] == {"algorithm=MPIR_Allreduce_intra_ring": {}}
     assert len(tree) > 10  # the trees of all other operations
-    selected = FAMILIES["mpich"].transports["tcp"].variables(FAMILIES["mpich"].prefix(STACK))
-    found, output = twin("mpich", tmp_path, "tcp", "8,32Ki", **{**selected, **variables})
-    assert found[KIB32]["algorithms"] == ["ring"], output[-500:]
-    assert "ring" not in found[8]["algorithms"]
 
 
 @has("intel-mpi")

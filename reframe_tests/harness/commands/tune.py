@@ -72,7 +72,7 @@ class Tuning:
         self.stack = families.stack_prefix()
         self.offered = algorithm_settings.offered(family.name, str(self.stack))
         self.began, self.sessions, self.ranks = time.monotonic(), [], 0
-        self.launches = 0
+        self.launches, self.keeps_default = 0, tuning_files.keeps_default(family)
 
     def measure(self, files, blocks, coarse=False):
         """A study of the default and settings files; returns (block, file, operation, bytes) ->
@@ -158,8 +158,10 @@ class Tuning:
                 best = steadiest(typical, size)
                 gain = math.log(typical[size][best] / typical[size][""]) if best else 0
                 even = [log for block, log in of[best].items() if not block % 2]
-                chosen.append((size, best if gains(gain, even) else ""))
-            rules[operation] = with_changes(chosen, typical)
+                chosen.append((size, best, gains(gain, even)))
+            every = any(gain for *_, gain in chosen) and not self.keeps_default
+            rules[operation] = with_changes([
+                (size, best if gain or every else "") for size, best, gain in chosen], typical)
         return simplified(rules)
 
     def limit_files(self, rules):
@@ -318,11 +320,19 @@ def verdicts(folder):
             csv.reader(told.splitlines(), delimiter="\t")}
 
 
-def confirmed(rules, found):
-    """The rules of those sizes at which another session found the file faster."""
+def confirmed(rules, found, keeps_default=True):
+    """The rules of those sizes at which another session found the file faster.
+
+    `keeps_default`: the library makes its own choice at the other sizes. If it does not, the rules
+    of an operation are kept for all sizes or for none.
+    """
     kept = {}
     for operation, sizes in rules.items():
         measured = sorted(size for name, size in found if name == operation)
+        if not keeps_default:
+            faster = any(found[operation, size] == "faster" for size in measured)
+            kept[operation] = sizes if faster else []
+            continue
         kept[operation] = []
         for low, high in itertools.pairwise([*measured, math.inf]):
             # An algorithm that begins between two sizes was chosen at the upper one.
@@ -381,7 +391,7 @@ def confirm(tuning, rules, limit, blocks):
         elif slower:
             kept = {name: sizes for name, sizes in rules.items() if name not in slower}
             kept = {} if kept == rules else kept
-        elif (kept := confirmed(rules, found)) == rules:
+        elif (kept := confirmed(rules, found, tuning.keeps_default)) == rules:
             return rules, limit, path
         if not kept and not limit:
             return {}, 0, path

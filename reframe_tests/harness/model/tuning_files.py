@@ -54,7 +54,8 @@ def text_of(family, variables, rules, words=()):
 
 
 def _rules(declared, choices, rules, ranks):
-    """Open MPI's file of dynamic rules, version 2."""
+    """Open MPI's file of dynamic rules, version 2. Its rules hold from a number of ranks on, so
+    that a second entry returns to the library's choice."""
     lines = ["rule-file-version-2", str(len(rules))]
     for operation, found in sorted(rules.items()):
         unit = ranks if operation in declared["by_all_ranks"] else 1
@@ -62,8 +63,9 @@ def _rules(declared, choices, rules, ranks):
                  for least, name in found]
         if known[0][0]:
             known = [(0, 0), *known]
-        lines += [f"{declared['collectives'][operation]} # {operation}", "1", str(ranks),
-                  str(len(known)), *(f"{least} {number} 0 0 0" for least, number in known)]
+        lines += [f"{declared['collectives'][operation]} # {operation}", "2", str(ranks),
+                  str(len(known)), *(f"{least} {number} 0 0 0" for least, number in known),
+                  str(ranks + 1), "1", "0 0 0 0 0"]
     return "\n".join(lines) + "\n"
 
 
@@ -94,16 +96,22 @@ def _tree(choices, rules, ranks, library):
             sizes[key] = {f"algorithm=MPIR_{operation.capitalize()}_intra_{name}": {}
                           } if name else own
         tree[f"collective={operation}"]["comm_type=intra"] = {
-            f"comm_size<={ranks}": sizes, "comm_size=any": own}
+            f"comm_size<={ranks - 1}": own, f"comm_size<={ranks}": sizes, "comm_size=any": own}
     return json.dumps(tree, indent=1) + "\n"
 
 
 def _ranges(found):
-    """Intel MPI's presets, each with its range of sizes."""
+    """Intel MPI's presets, each with its range of sizes. Sizes and numbers of ranks outside of all
+    ranges take one of the presets, too, so that a number of ranks in a range has no effect."""
     words = []
     for (least, name), (end, _) in zip(found, [*found[1:], (1 << 31, "")], strict=True):
         words += [f"{name}:{least}-{end - 1}"] if name else []
     return ";".join(words)
+
+
+def keeps_default(family):
+    """Whether the library makes its own choice at the sizes of an operation without a rule."""
+    return not family.algorithms or family.algorithms.tuned.get("format") != "ranges"
 
 
 def render(family, choices, rules, ranks, path):
