@@ -92,7 +92,7 @@ def collect(test, record):
         return
     record["algorithms"] = ran
     if level.values and (found := _difference(ran, default)):
-        # The twins cannot tell which of several variables has the effect.
+        # The twins do not show which of several variables has the effect.
         names = [name for name, _ in level.values]
         together = f"{', '.join(names)} together: " if len(names) > 1 else ""
         effects.show(record["effects"], dict.fromkeys(names, together + found))
