@@ -17,7 +17,7 @@ from reframe_tests.harness.model import families
 
 SIZES = (8, 512, 1 << 13, 1 << 17)
 OPERATIONS = tune.OPERATIONS
-#: 99.4 % quantile of Student's t with 9 degrees of freedom: a two-sided test at 5 %, over four sizes.
+#: 99.4 % quantile of Student's t, 9 degrees of freedom: a two-sided test at 5 % over four sizes.
 STUDENT = 3.1
 
 
