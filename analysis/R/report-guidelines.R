@@ -152,9 +152,9 @@ table_guidelines <- function(found) {
 #' @param out_file the HTML file; `guidelines.csv` goes beside it.
 #' @param mpi name of an MPI library; empty: all that were measured.
 #' @inheritParams judge_guidelines
-#' @return what [judge_guidelines()] returned, invisibly, with the column `algorithm`: which one the
-#'   operation ran, in words. Prints one sentence for each violated
-#'   guideline, and the path last.
+#' @return what [judge_guidelines()] returned, invisibly. Its column `algorithm` says in words
+#'   which one the operation ran. Prints one sentence for each violated guideline, and the path
+#'   last.
 #' @noRd
 write_guidelines <- function(results_dir, out_file, mpi = "", delta = 0.03) {
   results <- read_study(results_dir)
