@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness.model import declarations, families, installation
-from stack import build, installations, releases, spack_environments, verify
+from stack import build, installations, releases, spack_environments, variables, verify
 from tests.fake_mpi import REFRAME, Fake, executable
 
 STACK = families.stack_prefix()
@@ -295,6 +295,15 @@ esac
 """
 
 
+@pytest.mark.parametrize(("kind", "where"), [
+    ("wheel", ""), ("module", "PrgEnv-gnu,cray-mpich"),
+    ("spack", "openmpi@5.0.8 +cuda fabrics=ofi"), ("prefix", "/opt/mpich"),
+    ("container", "apptainer exec --bind /scratch /images/openmpi.sif")])
+def test_make_takes_each_kind_of_installation(kind, where):
+    assert kind in installations.KINDS
+    assert variables.problem({"FROM": kind, "WHERE": where}) == ""
+
+
 @needs_stack
 def test_make_mpi_adds_a_library_of_spack_by_its_spec_or_prefix(
         tmp_path, site, unbuilt, monkeypatch):
@@ -359,6 +368,13 @@ def test_make_mpi_adds_the_library_of_a_container(tmp_path, site, unbuilt, box):
     calls = box.read_text()
     assert re.search(rf"^exec {image} {image}/bin/mpicc \S+/probe.c -o ", calls, re.M)
     assert re.search(rf"^exec {image} {image}/bin/mpirun -np 2 ", calls, re.M)
+    shutil.copy(image / "bin/cotejo", family.prefix(tmp_path / "stack") / "bin/cotejo")
+    items = {row["item"]: row["value"] for row in verify.audit(
+        family, tmp_path / "stack", family.version)}
+    assert os.path.samefile(items["libmpi.so.40"], image / "lib/libmpi.so.40")
+    calls = box.read_text()
+    assert f"exec {image} {image}/bin/ompi_info" in calls and f"exec {image} ldd " in calls
+    assert f"exec {image} readelf " in calls
     with pytest.raises(ValueError, match="WHERE='apptainer exec /FOLDER/IMAGE'"):
         installations.add("x", "container", "", tmp_path / "stack")
     with pytest.raises(ValueError, match="no mpicc in the image of box exec /not/here"):
