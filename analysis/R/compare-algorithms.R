@@ -48,3 +48,7 @@ algorithms_beside <- function(table, summary, by = character()) {
   }
   table[]
 }
+
+#' Whether a library replaced the requested algorithm, from the verdict in words.
+#' @noRd
+is_replaced <- function(words) grepl(", not as ", words, fixed = TRUE)

@@ -25,7 +25,7 @@ compare_settings <- function(summary, delta = 0.03) {
   part <- copy(summary)
   part[!nzchar(settings), settings := "defaults"]
   found <- compare_configurations(part, by = "settings", delta = delta, refused = "list")
-  found <- algorithms_beside(found, part, "settings")
+  found <- note_replaced(algorithms_beside(found, part, "settings"))
   if (!nrow(found) || is.null(part$no_effect)) {
     return(found)
   }
@@ -46,4 +46,18 @@ compare_settings <- function(summary, delta = 0.03) {
     fifelse(nzchar(of_a), of_a, of_b)[open]
   )]
   found[]
+}
+
+#' Note the sizes at which a library replaced the requested algorithm by that of the other level.
+#' @noRd
+note_replaced <- function(found) {
+  words <- list(found[["algorithm_a"]], found[["algorithm_b"]])
+  if (!all(lengths(words))) {
+    return(found)
+  }
+  ran <- lapply(words, \(text) sub("^ran as (requested [(])?([^,;)]+).*$", "\\2", text))
+  alike <- which(ran[[1L]] == ran[[2L]] & (is_replaced(words[[1L]]) | is_replaced(words[[2L]])) &
+    !found$verdict %in% DIRECTIONS)
+  found[alike, note := sprintf("%s the setting at this size: both ran as %s", NO_EFFECT,
+    ran[[1L]][alike])][]
 }

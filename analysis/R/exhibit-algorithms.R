@@ -56,6 +56,9 @@ regret_of_default <- function(exhibit, row, panel) {
   if (row == "option_arrival" && "arrival_last_s" %in% names(points)) {
     points <- since_last_arrival(points)
   }
+  points <- with_algorithms(points, results_of(exhibit)$launches)
+  # Another algorithm ran than the setting names.
+  if (!is.null(points[["algorithm"]])) points <- points[!is_replaced(algorithm)]
   set <- paste0("setting_algorithm_", points$operation)
   points[, algorithm := NA_character_]
   for (column in intersect(unique(set), names(points))) {

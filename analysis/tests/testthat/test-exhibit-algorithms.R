@@ -2,13 +2,16 @@
 # The fastest algorithm and the regret of the library's choice.
 
 # Launches of three levels: the library's choice takes 2 us, ring `ring` s, and tree 3 us.
-plant_algorithms <- function(folder, ring, launches = 1L, ranks = c(2L, 4L)) {
+plant_algorithms <- function(folder, ring, launches = 1L, ranks = c(2L, 4L), ran = NULL) {
   for (count in ranks) for (level in c("", "ring", "tree")) for (launch in seq_len(launches)) {
     description <- make_description(
       launch = launch, test = "planted", experiment = "collective", cpus = seq_len(count) - 1L,
       settings = if (nzchar(level)) list(algorithm_bcast = level) else list(),
       parameters = list(ranks = count)
     )
+    if (level %in% names(ran)) {
+      description$algorithms <- list(list(operation = "bcast", bytes = 8, words = ran[[level]]))
+    }
     time <- c(2e-6, ring(count, launch), 3e-6)[[match(level, c("", "ring", "tree"))]]
     samples <- make_samples(8, matrix(rep(time, 5L)), "bcast")
     write_launch(folder, description, samples)
@@ -30,6 +33,15 @@ test_that("the fastest algorithm and the regret of the default are those planted
   texts <- texts_of(paste(readLines(file.path(drawn$out, "stival", "fig-1.svg")), collapse = ""))
   expect_gte(min(texts$size), 8)
   expect_true(all(c("ring", "default") %in% texts$label))
+})
+
+test_that("an algorithm that the library replaced is no candidate", {
+  folder <- plant_algorithms(
+    fresh_folder(), \(ranks, launch) 1e-6, ran = c(ring = "ran as binomial, not as ring")
+  )
+  drawn <- drawn_from(folder, algorithms_row())
+  expect_identical(unique(drawn$data$best), "default")
+  expect_identical(unique(drawn$data$algorithms), 2L)
 })
 
 test_that("launches that chose do not judge", {

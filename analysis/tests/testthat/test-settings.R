@@ -73,3 +73,17 @@ test_that("a setting without a shown effect is never within a bound or not settl
   slow <- found[a == "ALGORITHM=tree" | b == "ALGORITHM=tree"]
   expect_true(all(slow$verdict %in% c("faster", "slower")))
 })
+
+test_that("a size at which the requested algorithm was replaced has no effect of the setting", {
+  found <- data.table::data.table(
+    algorithm_a = c(
+      "ran as requested (ring)", "ran as tree, not as ring", "ran as tree, not as x"
+    ),
+    algorithm_b = c("ran as tree", "ran as tree, cannot be distinguished from y", "ran as tree"),
+    verdict = c("faster", "within", "faster"), note = ""
+  )
+  # A direction that the times prove stays without a note.
+  expect_identical(note_replaced(found)$note, c(
+    "", "no effect of the setting at this size: both ran as tree", ""
+  ))
+})
