@@ -94,6 +94,18 @@ by_sessions <- function(rows) {
   rows$verdict == "not settled" & (rows$low > 1 | rows$high < 1) %in% TRUE
 }
 
+#' Whether the medians of a pair do not have the order that its verdict states.
+#'
+#' A verdict is about the typical ratio of two launches. A configuration with some slow launches is
+#' slower, also if its median is the smaller one.
+#' @noRd
+against_medians <- function(rows) {
+  if (is.null(rows$median_a_s)) {
+    return(logical(nrow(rows)))
+  }
+  rows$verdict %in% DIRECTIONS & sign(log(rows$ratio)) != sign(rows$median_a_s - rows$median_b_s)
+}
+
 #' The sessions and node sets for which a verdict holds, in words.
 #'
 #' @param repeated,again whether the interval of launches within sessions, and that of launches

@@ -38,6 +38,7 @@ answer <- function(comparison, study = NULL) {
   by_stratum <- function(table) split(table, factor(table$stratum, first$stratum))
   orders <- by_stratum(orders)
   open <- by_stratum(open)
+  turned <- lapply(by_stratum(turned_medians(rows)), `[[`, "text")
   tails <- lapply(by_stratum(tails_of(rows, study$by_time$p99)), `[[`, "text")
   # Benchmarks of other tools after cotejo's own, and last the questions that were not tested.
   operation <- as.character(value_or(first, "operation"))
@@ -52,7 +53,7 @@ answer <- function(comparison, study = NULL) {
       orders = lapply(seq_len(nrow(orders[[i]])), function(k) as.list(orders[[i]][k])),
       open = open[[i]], tested = facts$tested[[i]], settled = facts$settled[[i]],
       launches = c(facts$least[[i]], facts$most[[i]]), scope = facts$scope[[i]],
-      held = about$held[[i]], warnings = about$warnings[[i]], tails = tails[[i]]
+      held = about$held[[i]], warnings = c(turned[[i]], about$warnings[[i]]), tails = tails[[i]]
     )
     card$to_settle <- settle_command(card, about$cells[[i]])
     card$lines <- lines_of_card(card)
@@ -236,6 +237,27 @@ say_interval <- function(a, low, high) {
     "%s may be anything from %s to %s", title_of(a), part(pmax(1 / low - 1, 0), "faster"),
     part(pmax(high - 1, 0), "slower")
   )
+}
+
+#' Pairs whose medians point the other way than their verdict, with the explanation.
+#' @return data.table: `stratum`, `text`.
+#' @noRd
+turned_medians <- function(rows) {
+  turned <- rows[against_medians(rows)]
+  if (!nrow(turned)) {
+    return(data.table(stratum = integer(), text = character()))
+  }
+  turned[, c("a", "b") := list(
+    fifelse(verdict == "faster", a, b), fifelse(verdict == "faster", b, a)
+  )]
+  turned[, list(text = sprintf(
+    paste(
+      "at %s the medians of %s and %s do not have the order of the verdict. It is about the",
+      "typical ratio of %s, to which all launches contribute"
+    ),
+    if (.N < 4L) toString(format_bytes(bytes)) else paste(.N, "sizes"), title_of(a[[1L]]),
+    title_of(b[[1L]]), if (all(paired)) "two launches of a block" else "two launches"
+  )), by = c("stratum", "a", "b")][, c("stratum", "text")]
 }
 
 #' Pairs that the 99th percentile of each launch orders differently than the median: the order is

@@ -157,7 +157,10 @@ cells_of_comparison <- function(comparison) {
         "not settled: ",
         sub(" would.*", "", say_more(comparison$more_launches, comparison$more_sessions))
       ),
-      rep(TRUE, nrow(comparison)), paste(say_verdict(comparison), comparison$scope)
+      rep(TRUE, nrow(comparison)), paste0(
+        say_verdict(comparison), " ", comparison$scope,
+        fifelse(against_medians(comparison), "; the medians point the other way", "")
+      )
     )
   )
   titles <- c(

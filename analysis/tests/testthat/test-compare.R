@@ -358,6 +358,30 @@ test_that("sides that share no session are not settled, until each has three", {
   expect_identical(apart(3L, 1.001)$verdict %in% c("within", "not settled"), TRUE)
 })
 
+test_that("a verdict that the medians beside it contradict is explained", {
+  folder <- write_study(
+    fresh_folder(), c(openmpi = 1e-6, mpich = 1e-6), blocks = 30L, bytes = c(1, 1024), cv = 0.002
+  )
+  summary <- summary_from(folder)
+  agreeing <- compare_configurations(copy(summary)[mpi == "openmpi", median_s := 1.4 * median_s])
+  expect_false(any(against_medians(agreeing)))
+  expect_length(answer(agreeing)[[1L]]$warnings, 0L)
+  # Open MPI is 2 % faster at the median, and takes 40 % longer in 13 launches of 30.
+  summary[mpi == "openmpi", median_s := 0.98 * median_s]
+  summary[mpi == "openmpi" & launch <= 13L, median_s := 1.4 * median_s]
+  found <- compare_configurations(summary)
+  expect_identical(paste(found$a, found$verdict), rep("mpich faster", 2L))
+  expect_true(all(found$median_a_s > found$median_b_s))
+  said <- paste(
+    "at 1 B, 1 KiB the medians of MPICH and Open MPI do not have the order of the verdict. It is",
+    "about the typical ratio of two launches of a block, to which all launches contribute"
+  )
+  card <- answer(found)[[1L]]
+  expect_identical(card$warnings, said)
+  expect_true(paste("Warning:", said) %in% card$lines)
+  expect_match(cells_of_comparison(found)[["First is"]], "; the medians point the other way$")
+})
+
 test_that("where sessions contradict one another, sessions are what lacks", {
   against <- in_sessions(c(0.85, 1.25, 0.9, 1.2))
   expect_identical(against$verdict, "not settled")
