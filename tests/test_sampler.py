@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The sampler: order, layout and overhead are as requested, and recorded in the description."""
 
+import json
 import re
 import statistics
 import subprocess
@@ -310,6 +311,8 @@ def test_the_lead_is_one_for_a_launch_and_recorded(mpi, tmp_path, start):
     (lead,) = {float(row["lead_s"]) for row in rows}
     assert lead == pytest.approx(record["observed"]["sync"]["lead_s"], rel=1e-6)
     assert lead >= 5e-6
+    slots = [float(row["slot_s"]) for row in rows]  # longer after late samples
+    assert (min(slots) > 0) == (start == "windows") and (len(set(slots)) > 1) == (max(slots) > 0)
     late = ("late_median_s", "late_p99_s", "late_s")
     assert all(sorted(map(float, values)) == list(map(float, values))
                for values in ([row[name] for name in late] for row in rows))
@@ -347,6 +350,21 @@ def test_clocks_that_run_apart_void_quick_operations_only(mpi, tmp_path):
     assert "1" in valid[str(1 << 24)]
     assert record["observed"]["found"] == {"without_valid_sample": 1}
     assert record["observed"]["sync"]["voided"] > 0
+
+
+@pytest.mark.one_mpi
+def test_clocks_that_are_not_known_well_enough_are_reported(mpi, tmp_path):
+    """A check by messages cannot find an error of a tenth of its round trip: 5 % of 2 us."""
+    words = ["collective", "--operation", "allreduce", "--sizes", "8", "--output", "samples",
+             "--budget", "0.02"]
+    for sync, known in (("two-level", True), ("hierarchical", False)):
+        folder = tmp_path / sync
+        folder.mkdir()
+        done = launch(mpi, *words, "--sync", sync, folder=folder)
+        assert done.returncode == 0, done.stderr
+        uncertain_s = json.loads((folder / "samples.json").read_text())["observed"]["sync"][
+            "uncertain_s"]
+        assert (uncertain_s == 0) == known == ("# clocks are known to" not in done.stdout)
 
 
 @pytest.mark.one_mpi

@@ -351,7 +351,8 @@ static struct sample sample_of(const struct sampler *sampler, const struct opera
                             .fault = verdict->fault,
                             .extra = {verdict->late_s, any_switched(times, count),
                                       verdict->late_median_s, verdict->late_p99_s,
-                                      clocked ? sampler->line.lead_s : 0}};
+                                      clocked ? sampler->line.lead_s : 0,
+                                      sampler->start->windows ? sampler->line.slot_s : 0}};
     if (operation->around && operation->around->describe)
         operation->around->describe(operation, &timing, &sample);
     return sample;
@@ -522,6 +523,12 @@ static void check_clocks(struct sampler *sampler) {
     announce(bench->comm, &bound_s, 1);
     for (int i = 0; i < CLOCK_CHECKS && error_s > bound_s; i++)
         error_s = sync_check(&sampler->sync);
+    if (bench->rank == 0 && sampler->sync.uncertain_s > bound_s && !sampler->uncertain) {
+        sampler->uncertain = true;
+        printf("# clocks are known to %.3g us, and --sync-share of the quickest operation is %.3g "
+               "us: its times may be wrong by more\n",
+               sampler->sync.uncertain_s * 1e6, bound_s * 1e6);
+    }
     for (size_t i = sampler->unchecked; error_s > bound_s && i < samples->count; i++) {
         if (!samples_first(samples, sampler->unchecked, i))
             continue;

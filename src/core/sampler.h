@@ -88,6 +88,7 @@ struct sampler {
     // On rank 0: the first sample of this sampler, and the first one since the clocks were
     // checked.
     size_t first, unchecked;
+    bool uncertain;   // it was reported that the clocks are not known well enough
     double flushed_s; // when samples were last written to the temporary file; rank 0
     // Values of each sample of a stage: the common start; begin, end and notes of this rank. Rank
     // 0 also has them of all ranks, one rank after the other, and memory for one value of each
@@ -111,7 +112,7 @@ extern const struct option sampler_options[];
 
 // The columns of the sampler, which come first in every experiment that uses it, and the index at
 // which the `describe` of an operation begins to fill.
-enum { SAMPLER_COLUMNS = 5 };
+enum { SAMPLER_COLUMNS = 6 };
 #define SAMPLER_COLUMN_ROWS                                                                       \
     {"late_s", "s",                                                                               \
      "how long after the common start the last rank began (with --arrival: after its own); "      \
@@ -122,10 +123,11 @@ enum { SAMPLER_COLUMNS = 5 };
          "how long after the common start the median rank began; 0: no common start"},            \
         {"late_p99_s", "s",                                                                       \
          "the same of the 99th percentile of the ranks, by which a sample is valid"},             \
+        {"lead_s", "s",                                                                           \
+         "time from the announcement of the common start to the start, the same for all "         \
+         "samples of a launch; 0: no common start"},                                              \
     {                                                                                             \
-        "lead_s", "s",                                                                            \
-            "time from the announcement of the common start to the start, the same for all "      \
-            "samples of a launch; 0: no common start"                                             \
+        "slot_s", "s", "length of the sample's window; 0: no windows"                             \
     }
 extern const struct column sampler_columns[];
 

@@ -351,6 +351,7 @@ double sync_check(struct sync *sync) {
     find_error(sync, true);
     double error = largest(sync, fmax(0, fabs(sync->end_s) - uncertain(sync)));
     sync->most_s = fmax(sync->most_s, error);
+    sync->uncertain_s = fmax(sync->uncertain_s, largest(sync, uncertain(sync)));
     return error;
 }
 
@@ -427,6 +428,7 @@ void sync_describe(const struct sync *sync, double lead_s, double share, long vo
     } reals[] = {{"seconds", clock_now(sync->clock) - sync->checked_s},
                  {"renewals", (double)sync->renewals},
                  {"most_s", sync->most_s},
+                 {"uncertain_s", sync->uncertain_s},
                  {"lead_s", lead_s},
                  {"share", share},
                  {"voided", (double)voided}};

@@ -39,11 +39,12 @@ struct sync {
     // Results of the checks; every rank has its own: its error against rank 0, and the round trip
     // of that reading. The error is wrong by at most half of the round trip.
     double round_trip_s, begin_s, end_s;
-    double checked_s; // own time of the first check
-    double found_s;   // own time at which the error was `end_s`
-    double looked_s;  // own time at which the last check was through
-    double most_s;    // the largest error of any rank that a check after the first one proved
-    long renewals;    // checks after which models were put right
+    double checked_s;   // own time of the first check
+    double found_s;     // own time at which the error was `end_s`
+    double looked_s;    // own time at which the last check was through
+    double most_s;      // the largest error of any rank that a check after the first one proved
+    double uncertain_s; // the largest uncertainty of a check after the first one
+    long renewals;      // checks after which models were put right
 };
 
 // Declares --sync, its parameters and the injected errors of the tests.
