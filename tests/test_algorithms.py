@@ -236,14 +236,15 @@ def test_mock_ups_which_copy_bytes_take_no_derived_datatypes(tmp_path):
 
 @pytest.mark.parametrize("job", ["arrivals", "collectives", "guidelines", "hosts", "tuning"])
 def test_every_comparison_of_collectives_names_the_algorithms(job):
-    """Except those of several communicators, and of a time before the start."""
+    """Except those of several communicators, of a time before the start, and of the rounds of a
+    search that leave algorithms out."""
     module = importlib.import_module(f"reframe_tests.{job}")
     tests = {name: one for name, one in vars(module).items()
              if getattr(one, "__module__", "") == module.__name__
              and getattr(one, "experiment", "") == "collective"}
     assert tests
     assert {name for name, one in tests.items() if not one.messages_counted} <= {
-        "collective_groups", "lead"}
+        "collective_groups", "lead", "tuning_quick_coarse", "tuning_hosts_coarse"}
 
 
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
@@ -314,17 +315,20 @@ def test_trap_4_a_preset_that_is_no_preset_is_refused(tmp_path):
 def test_trap_5_presets_that_fall_back_run_as_something_else(tmp_path):
     """Presets have no names. A preset with an algorithm of its own differs in its messages."""
     runs = {preset: twin("intel-mpi", tmp_path / preset, "tcp", "32Ki", preset)[0][KIB32]
-            for preset in ("2", "8", "32")}
+            for preset in ("1", "2", "8", "12", "20", "32")}
     assert all(one["verdict"] == messages.AS for one in runs.values())
+    # Presets that fall back send the messages of other presets.
+    assert runs["20"]["digest"] == runs["32"]["digest"] == runs["1"]["digest"]
+    assert runs["12"]["algorithms"] == ["reduce_bcast"]
     assert runs["8"]["algorithms"] == ["ring"]
     assert runs["2"]["algorithms"] == ["rabenseifner"]
     assert runs["32"]["algorithms"] == ["recursive_doubling"]
 
 
-def of_study(folder, setting):
+def of_study(folder, setting, mpi="openmpi"):
     """The launch of a study that sets something, of two."""
     log, found, _ = study(folder, "--launches", "1", "--set", setting, "--cells",
-                          "collective_quick.*openmpi.shm.*mpi-barrier", tag="collectives")
+                          f"collective_quick.*{mpi}.shm.*mpi-barrier", tag="collectives")
     (one,) = [record for record in found if record["asked"]["settings"]]
     assert one["status"] == "ok", (one["reason"], log[-2000:])
     return one
@@ -340,3 +344,11 @@ def test_a_study_shows_the_effect_of_an_algorithm_and_none_of_a_dead_variable(tm
     name = "OMPI_MCA_coll_tuned_allreduce_algorithm"
     dead = of_study(tmp_path / "dead", f"{name}=ring")
     assert dead["effects"][name]["status"] == effects.NONE_SHOWN
+
+
+@has("mpich")
+def test_trap_3_a_variable_below_a_layer_that_decides_first_has_no_effect_shown(tmp_path):
+    name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
+    one = of_study(tmp_path, f"{name}=ring", "mpich")
+    assert one["effects"][name]["status"] == effects.NONE_SHOWN
+    assert one["effects"][name]["evidence"]  # the library knows the variable
