@@ -5,10 +5,24 @@ CLAIM_COLUMNS <- c(
   "study", "claim", "where", "says", "exhibit", "tests", "filter", "factor", "a", "b", "sizes",
   "direction", "low", "high", "circular", "note"
 )
-CLAIM_VERDICTS <- c(
-  "holds", "holds in direction", "holds by another amount", "contradicted", "not settled",
-  "not comparable"
+# Verdicts on claims, with their meanings for readers.
+CLAIM_MEANINGS <- c(
+  holds = paste(
+    "the interval of the ratio shows the printed direction and lies within the printed range, or",
+    "within 10 % of a single printed number"
+  ),
+  `holds in direction` = "the interval shows the direction and only overlaps the printed range",
+  `holds by another amount` = "the interval shows the direction and excludes the printed range",
+  contradicted = paste(
+    "the interval shows the other direction on a real machine, or a difference below the margin",
+    "in place of a larger one"
+  ),
+  `not settled` = "the interval allows both, or a difference may come from the sessions",
+  `not comparable` = paste(
+    "no launches make the comparison, or only an emulated or simulated machine shows the opposite"
+  )
 )
+CLAIM_VERDICTS <- names(CLAIM_MEANINGS)
 # Verdicts that confirm the direction of a claim, but not its number.
 HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
 
@@ -60,9 +74,9 @@ read_claims <- function(file) {
 #' @return data.table, a row a claim: `study`, `claim`, `where`, `says`, `exhibit`, `direction`,
 #'   `printed_low`, `printed_high`; `ratio` with `low`, `high`, `level` (time of `a` over time of
 #'   `b`); `n` (blocks, or the smaller number of launches); `cells`, `least`, `most` (ratios of the
-#'   single cells); `place`, `verdict`, `more_launches`, `more_sessions`; `why` (other differences,
-#'   missing launches and the claim's note, in words); and the list column `launched` (keys of the
-#'   launches of the place).
+#'   single cells); `place`, `grade` (`measured`, `emulated`, `simulated`), `verdict`,
+#'   `more_launches`, `more_sessions`; `why` (other differences, missing launches and the claim's
+#'   note, in words); and the list column `launched` (keys of the launches of the place).
 #' @examples
 #' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
@@ -107,7 +121,8 @@ judge_claim <- function(summary, claim, delta, alpha) {
       next
     }
     found[, place := name_of_place(here)]
-    out <- with_verdict(found, claim, any(nzchar(here$simulated)))
+    grade <- GROUNDS[[max(match(ground_of(unique(here$simulated)), GROUNDS))]]
+    out <- with_verdict(found, claim, grade)
     return(out[, launched := list(list(unique(here$key)))][])
   }
   no_verdict(whys[[1L]])
@@ -117,8 +132,8 @@ no_verdict <- function(why) {
   data.table(
     ratio = NA_real_, low = NA_real_, high = NA_real_, level = NA_real_, n = NA_integer_,
     cells = NA_integer_, least = NA_real_, most = NA_real_, place = NA_character_,
-    verdict = "not comparable", more_launches = NA_real_, more_sessions = NA_real_, why = why,
-    launched = list(character())
+    grade = NA_character_, verdict = "not comparable", more_launches = NA_real_,
+    more_sessions = NA_real_, why = why, launched = list(character())
   )
 }
 
@@ -363,9 +378,11 @@ claim_verdict <- function(low, high, claim, relevance, apart, model) {
   none <- relevance %in% "negligible" & !number %in% c("inside", "across")
   found <- fcase(
     is.na(low) | is.na(high), "not settled",
-    number == "inside" & (same | range | toward & !apart), "holds",
+    # A difference that may come from the sessions shows nothing, neither for nor against.
+    apart, "not settled",
+    number == "inside" & (same | range | toward), "holds",
     same & number == "outside", "contradicted",
-    same | apart, "not settled",
+    same, "not settled",
     toward & number == "", "holds",
     toward & number == "outside", "holds by another amount",
     toward, "holds in direction",
@@ -377,8 +394,9 @@ claim_verdict <- function(low, high, claim, relevance, apart, model) {
 
 #' A comparison with the verdict on its claim.
 #' @noRd
-with_verdict <- function(found, claim, model) {
+with_verdict <- function(found, claim, grade) {
   row <- found[1L]
+  model <- grade != GROUNDS[[1L]]
   verdict <- claim_verdict(
     row$low, row$high, claim, row$relevance, by_sessions(row) || row$verdict == "not tested",
     model
@@ -387,7 +405,7 @@ with_verdict <- function(found, claim, model) {
   data.table(
     ratio = row$ratio, low = row$low, high = row$high, level = row$confidence,
     n = min(row$n_a, row$n_b), cells = row$cells, least = row$least, most = row$most,
-    place = row$place, verdict = verdict,
+    place = row$place, grade = grade, verdict = verdict,
     more_launches = row$more_launches, more_sessions = row$more_sessions,
     why = toString(Filter(nzchar, c(
       row$why, row$note,

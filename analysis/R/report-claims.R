@@ -62,6 +62,21 @@ SAID_OF_CLAIMS <- list(
   `not comparable` = c("cannot be judged", "cannot be judged")
 )
 
+#' The meanings of the verdicts of some claims, in words.
+#' @noRd
+say_meanings <- function(judged) {
+  there <- intersect(CLAIM_VERDICTS, judged$verdict)
+  paste0(there, ": ", CLAIM_MEANINGS[there], ".", recycle0 = TRUE)
+}
+
+#' The numbers of claims by verdict and by the grade of their launches.
+#' @noRd
+table_of_grades <- function(judged) {
+  grade <- factor(fcoalesce(judged$grade, "no launches"), c(GROUNDS, "no launches"))
+  counts <- table(factor(judged$verdict, CLAIM_VERDICTS), grade)
+  data.table(Verdict = CLAIM_VERDICTS, as.data.table(unclass(counts)))
+}
+
 is_or_are <- function(number) if (number == 1L) "is" else "are"
 
 #' The number of conclusions of the studies with a verdict.

@@ -154,7 +154,8 @@ claims_table <- function(judged) {
       ))
     ),
     n = fifelse(is.na(judged$n), "", as.character(judged$n)),
-    Measured = fcoalesce(judged$place, ""), Verdict = judged$verdict,
+    Place = fcoalesce(judged$place, ""), Grade = fcoalesce(judged$grade, ""),
+    Verdict = judged$verdict,
     Remark = paste0(judged$why, fifelse(nzchar(judged$why) & nzchar(more), "; ", ""), more)
   )
 }

@@ -56,6 +56,43 @@ test_that("a claim is judged by its direction first, then by its number with its
   expect_identical(judge(1.1, 1.2, "less", model = TRUE), "not comparable")
 })
 
+test_that("a difference that may come from the sessions neither confirms nor refutes a claim", {
+  judge <- function(low, high, ...) {
+    claim <- as.list(claim_of(...))
+    claim_verdict(low, high, claim, "open", apart = TRUE, model = FALSE)
+  }
+  expect_identical(judge(1.2, 1.3, direction = "same", low = 0.97, high = 1.03), "not settled")
+  expect_identical(judge(1.01, 1.02, direction = "same", low = 0.97, high = 1.03), "not settled")
+  expect_identical(judge(1.02, 1.04, direction = "more", low = 1.01, high = 1.05), "not settled")
+  expect_identical(judge(0.7, 0.8), "not settled")
+})
+
+test_that("claims have the grade of their launches, and a model contradicts none", {
+  labels <- c(
+    measured = "", emulated = "emulated: 2 hosts", simulated = "simulated by SimGrid: x, 2 nodes"
+  )
+  for (grade in names(labels)) {
+    design <- design_of(bytes = c(1, 1024), mpi = c("mpich", "openmpi"))
+    design[, `:=`(time = 1e-6 * ifelse(mpi == "mpich", 1.3, 1), simulated = labels[[grade]])]
+    found <- judge_claims(
+      summarise_launches(read_results(plant(fresh_folder(), design, 8L))), claim_of()
+    )
+    expect_identical(found$grade, grade)
+    real <- grade == "measured"
+    expect_identical(found$verdict, if (real) "contradicted" else "not comparable")
+    expect_match(found$why, if (real) "" else "which contradicts nothing")
+    expect_identical(claims_table(found)$Grade, grade)
+    counts <- table_of_grades(found)
+    expect_identical(counts[Verdict == found$verdict][[grade]], 1L)
+    expect_identical(sum(counts[, !"Verdict"]), 1L)
+    expect_identical(say_meanings(found), sprintf(
+      "%s: %s.", found$verdict, CLAIM_MEANINGS[[found$verdict]]
+    ))
+  }
+  none <- judge_claims(summary_of(1.3), claim_of(tests = "other"))
+  expect_identical(table_of_grades(none)[Verdict == "not comparable"][["no launches"]], 1L)
+})
+
 test_that("what is the same contradicts a difference, and a difference what should be the same", {
   same <- summary_of(1)
   expect_identical(verdict_of(same), "contradicted")
