@@ -337,7 +337,8 @@ split_entries <- function(texts, members) {
   if (!length(all)) {
     return(data.table())
   }
-  out <- setDT(tstrsplit(all, ENTRY_PARTS, fixed = TRUE, keep = seq_along(members)))
+  # `strsplit()` leaves out an empty last part, which then is missing in all entries or in some.
+  out <- setDT(tstrsplit(paste0(all, ENTRY_PARTS), ENTRY_PARTS, fixed = TRUE))
   setnames(out, members)
   set(out, j = "text", value = rep(seq_along(texts), lengths(entries)))
   out[]

@@ -2,13 +2,13 @@
 # The algorithm of each collective next to its times; performance guidelines.
 
 # Launches of two MPIs whose descriptions name the algorithms that ran.
-with_ran <- function(folder, ran) {
+with_ran <- function(folder, ran, sends = NULL) {
   set.seed(1L)
   for (launch in 1:6) {
     for (mpi in names(ran)) {
       description <- make_description(mpi, launch = launch, experiment = "collective")
       description$algorithms <- lapply(c(8, 1024), function(bytes) {
-        list(operation = "bcast", bytes = bytes, words = ran[[mpi]])
+        list(operation = "bcast", bytes = bytes, words = ran[[mpi]], sends = sends)
       })
       samples <- lapply(c(8, 1024), function(bytes) {
         make_samples(bytes, matrix(1e-6 * exp(stats::rnorm(5L, 0, 0.01))), "bcast")
@@ -29,6 +29,12 @@ test_that("medians and comparisons have the algorithm that ran beside the time",
   expect_identical(unique(table[["MPICH algorithm"]]), "no evidence available")
   shown <- table_comparison(study$comparison)
   expect_true(all(c("First algorithm", "Second algorithm") %in% names(shown)))
+})
+
+test_that("a study in which no message was counted names no evidence", {
+  ran <- c(openmpi = "no evidence available", mpich = "no evidence available")
+  quiet(study <- compare_results(with_ran(fresh_folder(), ran, sends = list())))
+  expect_identical(unique(study$comparison$algorithm_a), "no evidence available")
 })
 
 test_that("a study without evidence has no columns of algorithms", {
