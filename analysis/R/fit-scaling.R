@@ -5,8 +5,9 @@
 # Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the complete
 # message (Tinetti and Barbieri; Thakur, Rabenseifner and Gropp 2005; van de Geijn 1994).
 SCALING_MODELS <- list(
-  # The root sends to each other rank in turn. A chain without segments takes the same time.
-  `repeated sends` = list(steps = function(p) p - 1, volume = function(p) p - 1),
+  # The root sends to each other rank in turn, or each rank passes the message on to the next: both
+  # take the same time.
+  `repeated sends or chain` = list(steps = function(p) p - 1, volume = function(p) p - 1),
   # Each rank that has the message passes it on.
   `binomial tree` = list(
     steps = function(p) ceiling(log2(p)), volume = function(p) ceiling(log2(p))

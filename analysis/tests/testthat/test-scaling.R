@@ -45,9 +45,26 @@ test_that("a pipelined chain of large messages is named", {
   expect_match(found$verdict, "^pipelined chain")
 })
 
+test_that("a chain is a chain at all sizes, and predicts a number of ranks that was left out", {
+  for (segment in c(8192, 65536)) {
+    for (ranks in list(c(2, 4, 8, 16), c(4, 8, 16, 32))) {
+      summary <- planted(
+        SCALING_MODELS[["pipelined chain"]], ranks, c(8, 1024, 2^13, 2^15, 2^16, 2^18, 2^20, 2^22)
+      )
+      set.seed(3L)
+      noise <- exp(stats::rnorm(nrow(summary), 0, 0.03))
+      summary[, median_s := noise * pipeline(ranks, bytes, 2e-6, 4e9, segment)]
+      found <- which_broadcast(summary, replicates = 50L)
+      expect_match(found$verdict, "^(repeated sends or chain|pipelined chain) ")
+      expect_identical(found$best[[3L]], "pipelined chain")
+      expect_true(all(found$held_out < MOST_MISFIT))
+    }
+  }
+})
+
 test_that("an algorithm outside the list is rejected by a held-out number of ranks", {
   # Congestion: the time grows with the square of the ranks.
-  summary <- planted(SCALING_MODELS[["repeated sends"]], bytes = 2^20, noise = 0)
+  summary <- planted(SCALING_MODELS[["repeated sends or chain"]], bytes = 2^20, noise = 0)
   set.seed(2L)
   summary[, median_s := 1e-4 * ranks^2 * exp(stats::rnorm(.N, 0, 0.03))]
   found <- which_broadcast(summary, replicates = 100L)
