@@ -93,6 +93,40 @@ test_that("an upgrade is judged by the worst slowdown that its launches allow", 
   ), all = FALSE)
 })
 
+test_that("launches that vary more after an upgrade are no difference", {
+  # Families of eight sizes with the same medians, for many operations. Half of the variance of a
+  # launch is common to its sizes.
+  families <- 150L
+  sizes <- 4^(1:8)
+  of <- rep(seq_len(families), each = length(sizes))
+  set.seed(16L)
+  folder_of <- function(session, blocks, spread) {
+    folder <- fresh_folder()
+    for (block in seq_len(blocks)) {
+      noise <- stats::rnorm(families)[of] + stats::rnorm(length(of))
+      time <- 1e-6 * exp(spread * noise / sqrt(2))
+      samples <- make_samples(rep(sizes, families), matrix(time, 1L), paste0("bcast.", of))
+      write_launch(folder, make_description(launch = block, session = session), samples)
+    }
+    folder
+  }
+  before <- folder_of("20261101T070000Z", 30L, 0.01)
+  after <- folder_of("20261102T070000Z", 6L, 0.06)
+  found <- suppressMessages(compare_folders(before, after))
+  expect_identical(uniqueN(found$operation), families)
+  expect_identical(c(found$n_a[[1L]], found$n_b[[1L]]), c(6L, 30L))
+  # One session before and after: differences of the intervals are counted, whatever the verdict.
+  called <- found[, list(any = any(verdict %in% DIRECTIONS | by_sessions(.SD))), by = "operation"]
+  expect_lte(mean(called$any), 0.06)
+  expect_identical(sum(judge_upgrade(found)$status == "slower"), 0L)
+  # A test with the variance of all launches together would call far more of them different.
+  all <- suppressMessages(both_folders(before, after, character()))
+  pooled <- all[bytes == 4, list(
+    p = stats::t.test(log(median_s) ~ when, var.equal = TRUE)$p.value
+  ), by = "operation"]
+  expect_gt(mean(pooled$p < 0.05), 0.15)
+})
+
 test_that("without enough launches the status is 2, and the launches are said that would do", {
   new <- version(1.02, "2.0", noise = 0.2)
   cells <- sprintf("pingpong_quick.%s.shm.near", names(MPIS))
