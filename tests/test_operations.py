@@ -10,7 +10,8 @@ from reframe_tests.harness.model import families
 SOURCES = families.REPO / "src"
 #: Definitions of an operation: by itself, in a pattern of two ranks, or in a curve of sizes.
 WRITTEN = re.compile(
-    r"(?:\(struct operation\)|\.operation = |\boperation \w+ = |\bcurve \w+ = \{)"
+    r"(?:\(struct operation\)|\.operation = |\boperation \w+ = |\bcurve \w+ = \{|"
+    r"\bturn \w+(?:\[\d\])? = \{\s*\{?)"
     r"(?=\{\s*\.name\b)")
 #: Members that a pattern of two ranks, which is the state itself, fills for all its operations.
 OF_A_PATTERN = {"state", "message"}
@@ -92,3 +93,14 @@ def test_nothing_is_divided_between_messages(file, function):
 def test_no_start_goes_by_the_librarys_broadcast(file):
     text = without_comments((SOURCES / file).read_text())
     assert not re.search(r"\bMPI_I?bcast\b", text, re.IGNORECASE)
+
+
+def test_stages_of_operations_are_taken_in_turn_by_one_loop():
+    """Five experiments had a loop of their own around the stages of the sampler."""
+    texts = {path.relative_to(SOURCES).as_posix(): without_comments(path.read_text())
+             for path in SOURCES.rglob("*.[ch]")}
+    assert {name for name, text in texts.items()
+            if re.search(r"\b(take_stage|sampler_(stage|next|begin))\(", text)} == {
+                "core/sampler.c"}
+    assert {name for name, text in texts.items() if re.search(r"\bflushed_s\b", text)} == {
+        "core/samples.c", "core/samples.h"}

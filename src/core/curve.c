@@ -78,76 +78,29 @@ static void run_in_order(struct sampler *sampler, const struct curve *curve,
     free(list);
 }
 
-// A size whose samples alternate with those of other sizes. All ranks have the same sizes in the
-// same order; only rank 0 knows the samples.
-struct turn {
-    size_t bytes;
-    int again; // times it was measured again
-    int tried; // of these, since its neighbours are what they are
-    struct progress progress;
-};
-
+// Sizes whose samples alternate. All ranks have the same sizes in the same order; only rank 0
+// knows the samples.
 struct turns {
     struct sampler *sampler;
     const struct curve *curve;
+    struct order order; // drawn anew for each round
     size_t count;
     struct turn at[TURN_SIZES_MOST];
-    double list[TURN_SIZES_MOST]; // of turns to take, as they are announced
 };
 
-// One sample. False on all ranks: the size's first check failed.
-static bool take(struct turns *turns, struct turn *turn) {
-    const struct failure *failure = &turns->sampler->bench->failure;
-    struct operation operation = operation_of(turns->curve, turn->bytes);
-    if (turn->progress.calls == 0) {
-        sampler_check(turns->sampler, &operation, 0);
-        if (!failed(failure))
-            sampler_begin(turns->sampler, &operation, &turn->progress);
-        if (failed(failure))
-            return false;
-    }
-    sampler_stage(turns->sampler, &operation, &turn->progress, 1);
-    return true;
+static long wants_first(const struct stop *stop, const struct progress *progress, long most) {
+    long wanted = stop->min + progress->again * (stop->min + 1) / 2;
+    (void)most;
+    return progress->valid.n < wanted && progress->repetitions < (stop->wrong + 1) * wanted;
 }
 
-// Takes one sample of each of the sizes that rank 0 lists, in a newly drawn order. False on all
-// ranks: the list is empty, or something failed.
-static bool take_all(struct turns *turns, int *list, int count) {
-    struct bench *bench = turns->sampler->bench;
-    double number = failed(&bench->failure) ? 0 : count; // only rank 0 knows of a lost sample
-    order_mix(&bench->order, list, count);
-    announce(bench->comm, &number, 1);
-    if (number == 0)
-        return false;
-    for (int i = 0; i < count; i++)
-        turns->list[i] = list[i];
-    announce(bench->comm, turns->list, (int)number);
-    for (int i = 0; i < (int)number; i++)
-        if (!take(turns, &turns->at[(size_t)turns->list[i]]))
-            return false;
-    return true;
+static long wants_more(const struct stop *stop, const struct progress *progress, long most) {
+    (void)most;
+    return stop_next(stop, progress, 1);
 }
 
-// Takes samples of all sizes alternately, until each has as many as `wants` requires.
-static void take_turns(struct turns *turns,
-                       bool (*wants)(const struct stop *stop, const struct turn *turn)) {
-    int list[TURN_SIZES_MOST], number;
-    do {
-        number = 0;
-        for (size_t i = 0; i < turns->count; i++)
-            if (wants(&turns->sampler->stop, &turns->at[i]))
-                list[number++] = (int)i;
-    } while (take_all(turns, list, number));
-}
-
-static bool wants_first(const struct stop *stop, const struct turn *turn) {
-    long wanted = stop->min + turn->again * (stop->min + 1) / 2;
-    return turn->progress.valid.n < wanted &&
-           turn->progress.repetitions < (stop->wrong + 1) * wanted;
-}
-
-static bool wants_more(const struct stop *stop, const struct turn *turn) {
-    return stop_next(stop, &turn->progress, 1) > 0;
+static void take_turns(struct turns *turns, stop_rule *rule) {
+    sampler_turns(turns->sampler, turns->at, (int)turns->count, rule, &turns->order);
 }
 
 // Returns the curve of least times. The difference between the least times of the two halves of
@@ -155,7 +108,7 @@ static bool wants_more(const struct stop *stop, const struct turn *turn) {
 static void curve_of(const struct turns *turns, struct point *curve) {
     for (size_t i = 0; i < turns->count; i++) {
         const double *least = turns->at[i].progress.least_s;
-        curve[i] = (struct point){turns->at[i].bytes, fmin(least[0], least[1]),
+        curve[i] = (struct point){turns->at[i].operation.message.bytes, fmin(least[0], least[1]),
                                   fabs(least[0] - least[1])};
     }
 }
@@ -163,7 +116,8 @@ static void curve_of(const struct turns *turns, struct point *curve) {
 // How many sizes more have room in half of the samples that a dense grid would take. An unsteady
 // machine bends the curve everywhere: sizes without end would not make it known better.
 static size_t room_left(const struct turns *turns, const struct refinement *rule) {
-    size_t dense = adaptive_dense(turns->at[0].bytes, turns->at[turns->count - 1].bytes, rule);
+    size_t dense = adaptive_dense(turns->at[0].operation.message.bytes,
+                                  turns->at[turns->count - 1].operation.message.bytes, rule);
     long left = (long)dense * turns->sampler->stop.min / 2;
     for (size_t i = 0; i < turns->count; i++)
         left -= turns->at[i].progress.valid.n;
@@ -178,9 +132,10 @@ static void take_suspects(struct turns *turns, const struct refinement *rule) {
     size_t room = 2 * room_left(turns, rule);
     curve_of(turns, curve);
     for (size_t i = 0; i < turns->count && room > 0; i++)
-        if (turns->at[i].tried < AGAIN_MOST && adaptive_suspect(curve, turns->count, rule, i)) {
-            turns->at[i].tried++;
-            turns->at[i].again++;
+        if (turns->at[i].progress.tried < AGAIN_MOST &&
+            adaptive_suspect(curve, turns->count, rule, i)) {
+            turns->at[i].progress.tried++;
+            turns->at[i].progress.again++;
             room--;
         }
     take_turns(turns, wants_first);
@@ -190,32 +145,32 @@ static void take_suspects(struct turns *turns, const struct refinement *rule) {
 // their samples took is found out by sizes that are measured later.
 static void insert(struct turns *turns, size_t bytes) {
     size_t i = turns->count++;
-    for (; i > 0 && turns->at[i - 1].bytes > bytes; i--)
+    for (; i > 0 && turns->at[i - 1].operation.message.bytes > bytes; i--)
         turns->at[i] = turns->at[i - 1];
-    turns->at[i] = (struct turn){.bytes = bytes};
+    turns->at[i] = (struct turn){.operation = operation_of(turns->curve, bytes)};
     if (i > 0)
-        turns->at[i - 1].tried = 0;
+        turns->at[i - 1].progress.tried = 0;
     if (i + 1 < turns->count)
-        turns->at[i + 1].tried = 0;
+        turns->at[i + 1].progress.tried = 0;
 }
 
 // Adds the sizes that rank 0 chooses; returns their number.
 static int refine(struct turns *turns, const struct refinement *rule, int round) {
     struct point curve[TURN_SIZES_MOST];
     size_t next[TURN_SIZES_MOST];
-    double number = 0;
+    double list[TURN_SIZES_MOST], number = 0;
     struct bench *bench = turns->sampler->bench;
     if (bench->rank == 0) {
         curve_of(turns, curve);
         number =
             (double)adaptive_next(curve, turns->count, rule, round, next, room_left(turns, rule));
         for (int i = 0; i < (int)number; i++)
-            turns->list[i] = (double)next[i];
+            list[i] = (double)next[i];
     }
     announce(bench->comm, &number, 1);
-    announce(bench->comm, turns->list, (int)number);
+    announce(bench->comm, list, (int)number);
     for (int i = 0; i < (int)number; i++)
-        insert(turns, (size_t)turns->list[i]);
+        insert(turns, (size_t)list[i]);
     return (int)number;
 }
 
@@ -235,6 +190,8 @@ static void run_in_turns(struct sampler *sampler, const struct curve *curve,
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK && sizes->count > 0) {
         turns->sampler = sampler;
         turns->curve = curve;
+        turns->order = bench->order;
+        turns->order.how = ORDER_DRAWN;
         turns->count = 0;
         for (size_t i = 0; i < sizes->count; i++)
             insert(turns, sizes->bytes[i]);
@@ -247,10 +204,8 @@ static void run_in_turns(struct sampler *sampler, const struct curve *curve,
             take_turns(turns, wants_first);
         }
         take_turns(turns, wants_more);
-        for (size_t i = 0; i < turns->count; i++) {
-            struct operation operation = operation_of(curve, turns->at[i].bytes);
-            sampler_check(sampler, &operation, 1);
-        }
+        for (size_t i = 0; i < turns->count; i++)
+            sampler_check(sampler, &turns->at[i].operation, 1);
         bench_print(bench);
     }
     free(turns);

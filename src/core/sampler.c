@@ -28,9 +28,6 @@ enum {
     MOMENTS = 3,      // of each sample: begin, end, context switches; notes follow
     CLOCK_CHECKS = 3 // a check that finds clocks too far apart is repeated, as it may be disturbed
 };
-// Samples are written to the temporary file at least this often, and at the end of their
-// operation, but not after each stage: writing disturbs the next samples.
-static const double FLUSH_S = 1;
 // Default of --set-up, and of a plain sampler, s.
 #define SET_UP_S "5e-3"
 
@@ -414,8 +411,9 @@ static void adapt_windows(struct sampler *sampler, const struct operation *opera
             sampler->stretch * fmax(progress->slot_s, pace(sampler, operation, count));
 }
 
-void sampler_stage(struct sampler *sampler, const struct operation *operation,
-                   struct progress *progress, long count) {
+// Takes a stage of `count` samples.
+static void take_stage(struct sampler *sampler, const struct operation *operation,
+                       struct progress *progress, long count) {
     double begin_s = clock_now(&sampler->bench->clock);
     errors_during(operation->name, operation->message.bytes);
     run_stage(sampler, operation, progress, progress->repetitions, count);
@@ -426,22 +424,8 @@ void sampler_stage(struct sampler *sampler, const struct operation *operation,
     long wrong = judge_stage(sampler, operation, progress, count);
     double end_s = clock_now(&sampler->bench->clock);
     progress->spent_s += end_s - begin_s;
-    if (end_s - sampler->flushed_s > FLUSH_S) {
-        samples_flush(&sampler->bench->samples);
-        sampler->flushed_s = end_s;
-    }
+    samples_stage_end(&sampler->bench->samples, end_s);
     adapt_windows(sampler, operation, progress, count, wrong);
-}
-
-long sampler_next(struct sampler *sampler, struct progress *progress) {
-    const struct bench *bench = sampler->bench;
-    long count = 0;
-    if (bench->rank == 0 && !failed(&bench->failure))
-        count = stop_next(&sampler->stop, progress, sampler->stage);
-    double plan[] = {(double)count, progress->slot_s};
-    announce(bench->comm, plan, 2);
-    progress->slot_s = plan[1];
-    return (long)plan[0];
 }
 
 void sampler_set_up(struct sampler *sampler, const struct operation *operation) {
@@ -540,8 +524,9 @@ static void check_clocks(struct sampler *sampler) {
     sampler->unchecked = samples->count;
 }
 
-void sampler_begin(struct sampler *sampler, const struct operation *operation,
-                   struct progress *progress) {
+// Makes the warm-up calls and finds how many calls a sample has. Collective; failure agreed.
+static void begin(struct sampler *sampler, const struct operation *operation,
+                  struct progress *progress) {
     *progress = (struct progress){.least_s = {INFINITY, INFINITY}};
     make_room(sampler, operation);
     if (failed(&sampler->bench->failure))
@@ -582,20 +567,57 @@ void sampler_check(struct sampler *sampler, const struct operation *operation, u
     }
 }
 
+// Rank 0 announces how many samples each turn takes next; 0: it has enough, or something failed.
+static bool announce_plan(struct sampler *sampler, struct turn *turns, int count, stop_rule *rule,
+                          double *plan) {
+    const struct bench *bench = sampler->bench;
+    double all = 0;
+    for (int i = 0; i < count; i++) {
+        struct progress *progress = &turns[i].progress;
+        bool wanted = bench->rank == 0 && !failed(&bench->failure);
+        plan[i] = wanted ? (double)rule(&sampler->stop, progress, sampler->stage) : 0;
+        plan[count + i] = progress->slot_s;
+    }
+    announce(bench->comm, plan, 2 * count);
+    for (int i = 0; i < count; i++) {
+        turns[i].progress.slot_s = plan[count + i];
+        all += plan[i];
+    }
+    return all > 0;
+}
+
+void sampler_turns(struct sampler *sampler, struct turn *turns, int count, stop_rule *rule,
+                   struct order *order) {
+    double plan[2 * TURNS_MOST];
+    int list[TURNS_MOST];
+    const struct failure *failure = &sampler->bench->failure;
+    order_list(order, list, count);
+    for (int i = 0; i < count; i++) {
+        struct turn *turn = &turns[list[i]];
+        if (turn->progress.calls > 0)
+            continue;
+        sampler_check(sampler, &turn->operation, 0);
+        if (!failed(failure))
+            begin(sampler, &turn->operation, &turn->progress);
+        if (failed(failure))
+            return;
+    }
+    while (announce_plan(sampler, turns, count, rule, plan)) {
+        for (int i = 0; i < count; i++) {
+            struct turn *turn = &turns[list[i]];
+            if (plan[list[i]] > 0)
+                take_stage(sampler, &turn->operation, &turn->progress, (long)plan[list[i]]);
+        }
+        order_list(order, list, count);
+    }
+}
+
 void sampler_measure(struct sampler *sampler, const struct operation *operation) {
-    struct bench *bench = sampler->bench;
-    struct progress progress;
-    sampler_check(sampler, operation, 0);
-    if (failed(&bench->failure))
-        return;
-    sampler_begin(sampler, operation, &progress);
-    if (failed(&bench->failure))
-        return;
-    // If rank 0 fails alone meanwhile, the plan ends the loop on all ranks.
-    for (long count; (count = sampler_next(sampler, &progress)) > 0;)
-        sampler_stage(sampler, operation, &progress, count);
+    struct turn turn = {.operation = *operation};
+    sampler_turns(sampler, &turn, 1, stop_next, &sampler->bench->order);
     sampler_check(sampler, operation, 1);
-    bench_print(bench);
+    if (!failed(&sampler->bench->failure))
+        bench_print(sampler->bench);
 }
 
 // Whether any sample of the group that begins with sample `i` is valid. Counts the faults.

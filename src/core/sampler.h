@@ -88,8 +88,7 @@ struct sampler {
     // On rank 0: the first sample of this sampler, and the first one since the clocks were
     // checked.
     size_t first, unchecked;
-    bool uncertain;   // it was reported that the clocks are not known well enough
-    double flushed_s; // when samples were last written to the temporary file; rank 0
+    bool uncertain; // it was reported that the clocks are not known well enough
     // Values of each sample of a stage: the common start; begin, end and notes of this rank. Rank
     // 0 also has them of all ranks, one rank after the other, and memory for one value of each
     // rank.
@@ -156,14 +155,21 @@ void sampler_measure(struct sampler *sampler, const struct operation *operation)
 // The warm-up calls of --set-up; a complete program has none. Collective.
 void sampler_set_up(struct sampler *sampler, const struct operation *operation);
 
-// The steps of sampler_measure, for experiments that measure several operations in turn. All of
-// them are collective.
-// Makes the warm-up calls and finds how many calls a sample has; failure agreed.
-void sampler_begin(struct sampler *sampler, const struct operation *operation,
-                   struct progress *progress);
-// Takes a stage of `count` samples, at most sampler->stage.
-void sampler_stage(struct sampler *sampler, const struct operation *operation,
-                   struct progress *progress, long count);
+// An operation whose samples alternate with those of others.
+struct turn {
+    struct operation operation;
+    struct progress progress; // all 0 before its first samples
+};
+
+enum { TURNS_MOST = 10000 };
+
+// Takes stages of several operations in turn, at most TURNS_MOST, until `rule` wants no more
+// samples of any of them or rank 0 failed. New operations are checked and warmed up first. Each
+// round has an order of its own, if `order` draws. The second check is left to the caller.
+// Collective; only failures of the first checks are agreed.
+void sampler_turns(struct sampler *sampler, struct turn *turns, int count, stop_rule *rule,
+                   struct order *order);
+
 // Runs the check of the operation, if it has one and no rank has failed. All checks are run by
 // this function alone, because it makes a failure of one rank the failure of all ranks.
 // Collective.
@@ -171,10 +177,6 @@ void sampler_check(struct sampler *sampler, const struct operation *operation, u
 // Takes one sample of this rank alone, which is not kept. Returns the time of one of `calls`
 // calls, s.
 double sampler_once(struct sampler *sampler, const struct operation *operation, long calls);
-// The number of samples of the next stage, which rank 0 decides and announces; 0: measuring is
-// complete, or something failed.
-long sampler_next(struct sampler *sampler, struct progress *progress);
-
 // Complete programs as operations: a sample is one run with its own start, never one of a row of
 // runs, since each needs its input again.
 extern const struct option program_options[];

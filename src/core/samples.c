@@ -430,6 +430,13 @@ void samples_flush(struct samples *samples) {
     fflush(samples->file);
 }
 
+void samples_stage_end(struct samples *samples, double now_s) {
+    if (now_s - samples->flushed_s > 1) {
+        samples_flush(samples);
+        samples->flushed_s = now_s;
+    }
+}
+
 // Sets the column `valid` of the rows from `from` to `to` of the file to 0.
 static void void_rows(FILE *file, long from, long to) {
     enum { VALID = 5 }; // its column, from 0 on

@@ -87,6 +87,7 @@ struct samples {
     char path[PATH_MAX];          // the CSV's final name; "" when nothing is written
     FILE *file;                   // its temporary file, open from the start
     size_t written;               // samples that are in it
+    double flushed_s;             // when they were last written to it
     bool held;                    // samples are not finished yet: none is written meanwhile
     struct rank_row *rows;        // owned: those that are not in it yet
     size_t rows_count, rows_room;
@@ -121,6 +122,10 @@ const char *samples_name(struct samples *samples, const char *name, struct failu
 // Writes the samples that are not in the temporary file yet. If a launch dies, this file shows
 // what went wrong; it is never a result. Not while anything is timed.
 void samples_flush(struct samples *samples);
+
+// The end of a stage: the same if the last time was more than a second ago. Writing disturbs the
+// next samples, so it does not happen after each stage.
+void samples_stage_end(struct samples *samples, double now_s);
 
 // Sets the meaning of the times of an operation; may be called repeatedly.
 void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,

@@ -29,9 +29,11 @@ struct progress {
     double spent_s;       // on samples
     double least_s[2];    // the least times of one operation, of samples 0, 2, ... and 1, 3, ...
     double slot_s;        // length of a window
+    int again, tried;     // of a curve: how often the operation was measured again
 };
 
 // Samples to take next, at most `most` of them; 0: enough.
-long stop_next(const struct stop *stop, const struct progress *progress, long most);
+typedef long stop_rule(const struct stop *stop, const struct progress *progress, long most);
+stop_rule stop_next;
 
 #endif

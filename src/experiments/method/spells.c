@@ -33,9 +33,9 @@ static const struct option spells_options[] = {
 static const struct column spells_columns[] = {
     SAMPLER_COLUMN_ROWS, {"round", "rounds", "rounds of all operations before this one"}, {0}};
 
-struct turn {
+struct lane {
     const struct bench *bench;
-    const long *round;
+    long stage;            // samples of a round
     int count;             // B of the message
     struct buffer out, in; // of the message
     char *lines;           // of both ranks, APART from each other, with a ball on each
@@ -44,68 +44,67 @@ struct turn {
 };
 
 static void pass_message(void *state, long calls) {
-    struct turn *turn = state;
-    MPI_Comm comm = turn->bench->comm;
-    int peer = 1 - turn->bench->rank;
+    struct lane *lane = state;
+    MPI_Comm comm = lane->bench->comm;
+    int peer = 1 - lane->bench->rank;
     for (; calls > 0; calls--) {
-        if (turn->bench->rank == 0)
-            MPI_Send(turn->out.pool, turn->count, MPI_BYTE, peer, TAG, comm);
-        MPI_Recv(turn->in.pool, turn->count, MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
-        if (turn->bench->rank == 1)
-            MPI_Send(turn->out.pool, turn->count, MPI_BYTE, peer, TAG, comm);
+        if (lane->bench->rank == 0)
+            MPI_Send(lane->out.pool, lane->count, MPI_BYTE, peer, TAG, comm);
+        MPI_Recv(lane->in.pool, lane->count, MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
+        if (lane->bench->rank == 1)
+            MPI_Send(lane->out.pool, lane->count, MPI_BYTE, peer, TAG, comm);
     }
 }
 
-static atomic_long *ball_of(const struct turn *turn, long line) {
-    return (atomic_long *)(turn->lines + line * APART);
+static atomic_long *ball_of(const struct lane *lane, long line) {
+    return (atomic_long *)(lane->lines + line * APART);
 }
 
 static void pass_line(void *state, long calls) {
-    struct turn *turn = state;
-    long mine = turn->number + turn->bench->rank + 1, awaited = mine - 1 + 2 * !turn->bench->rank;
+    struct lane *lane = state;
+    long mine = lane->number + lane->bench->rank + 1, awaited = mine - 1 + 2 * !lane->bench->rank;
     for (long i = 0; i < calls; i++, mine += 2, awaited += 2) {
-        atomic_long *ball = ball_of(turn, turn->at);
-        turn->at = turn->at + 1 < turn->count_lines ? turn->at + 1 : 0;
-        if (turn->bench->rank == 0)
+        atomic_long *ball = ball_of(lane, lane->at);
+        lane->at = lane->at + 1 < lane->count_lines ? lane->at + 1 : 0;
+        if (lane->bench->rank == 0)
             atomic_store_explicit(ball, mine, memory_order_release);
         while (atomic_load_explicit(ball, memory_order_acquire) != awaited)
             continue;
-        if (turn->bench->rank == 1)
+        if (lane->bench->rank == 1)
             atomic_store_explicit(ball, mine, memory_order_release);
     }
-    turn->number += 2 * calls;
+    lane->number += 2 * calls;
 }
 
 static void check_message(const struct operation *operation, unsigned round,
                           struct failure *failure) {
-    struct turn *turn = operation->state;
-    size_t count = (size_t)turn->count;
-    int peer = 1 - turn->bench->rank;
-    payload_fill(turn->out.pool, count, turn->bench->rank, round);
-    payload_poison(turn->in.pool, count, peer, round);
-    pass_message(turn, 1);
-    size_t wrong = payload_check(turn->in.pool, count, peer, round);
+    struct lane *lane = operation->state;
+    size_t count = (size_t)lane->count;
+    int peer = 1 - lane->bench->rank;
+    payload_fill(lane->out.pool, count, lane->bench->rank, round);
+    payload_poison(lane->in.pool, count, peer, round);
+    pass_message(lane, 1);
+    size_t wrong = payload_check(lane->in.pool, count, peer, round);
     if (wrong < count)
         failure_set(failure, STATUS_FAILED,
                     "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; do "
                     "not trust this MPI's transport",
-                    wrong, count, peer, turn->bench->rank);
+                    wrong, count, peer, lane->bench->rank);
+}
+
+// Every operation has a stage of samples in each round.
+static void describe_line(const struct operation *operation, const struct timing *timing,
+                          struct sample *sample) {
+    const struct lane *lane = operation->state;
+    (void)timing;
+    sample->extra[SAMPLER_COLUMNS] = (double)(sample->repetition / lane->stage);
 }
 
 // A round trip is two messages; of the line it is one operation.
 static void describe_message(const struct operation *operation, const struct timing *timing,
                              struct sample *sample) {
-    const struct turn *turn = operation->state;
-    (void)timing;
+    describe_line(operation, timing, sample);
     sample->time_s /= 2;
-    sample->extra[SAMPLER_COLUMNS] = (double)*turn->round;
-}
-
-static void describe_line(const struct operation *operation, const struct timing *timing,
-                          struct sample *sample) {
-    const struct turn *turn = operation->state;
-    (void)timing;
-    sample->extra[SAMPLER_COLUMNS] = (double)*turn->round;
 }
 
 static const struct around message = {.check = check_message, .describe = describe_message},
@@ -113,74 +112,58 @@ static const struct around message = {.check = check_message, .describe = descri
 
 struct study {
     struct sampler sampler;
+    struct lane lanes[OPERATIONS_MOST];
     struct turn turns[OPERATIONS_MOST];
-    struct operation operations[OPERATIONS_MOST];
-    struct progress progress[OPERATIONS_MOST];
     int count;
-    long round;
     MPI_Win window; // of the line
 };
 
-static struct turn *next_turn(struct study *study, struct bench *bench) {
-    struct turn *turn = &study->turns[study->count];
-    *turn = (struct turn){.bench = bench, .round = &study->round};
-    return turn;
+static struct lane *next_lane(struct study *study, struct bench *bench) {
+    struct lane *lane = &study->lanes[study->count];
+    *lane = (struct lane){.bench = bench, .stage = options_integer(&bench->options, "stage")};
+    return lane;
 }
 
 static void add_line(struct study *study, struct bench *bench) {
-    struct turn *turn = next_turn(study, bench);
+    struct lane *lane = next_lane(study, bench);
     MPI_Aint bytes;
     int unit;
     void *memory;
-    turn->count_lines = options_integer(&bench->options, "lines");
-    MPI_Win_allocate_shared(bench->rank == 0 ? (turn->count_lines + 1) * APART : 0, 1,
+    lane->count_lines = options_integer(&bench->options, "lines");
+    MPI_Win_allocate_shared(bench->rank == 0 ? (lane->count_lines + 1) * APART : 0, 1,
                             MPI_INFO_NULL, bench->comm, &memory, &study->window);
     errors_of_window(study->window);
     MPI_Win_shared_query(study->window, 0, &bytes, &unit, &memory);
-    turn->lines = (char *)memory + LINE - (size_t)memory % LINE;
-    for (long i = 0; i < turn->count_lines && bench->rank == 0; i++)
-        atomic_init(ball_of(turn, i), 0);
-    study->operations[study->count++] =
-        (struct operation){.name = "cache-line", .around = &line, .run = pass_line, .state = turn};
+    lane->lines = (char *)memory + LINE - (size_t)memory % LINE;
+    for (long i = 0; i < lane->count_lines && bench->rank == 0; i++)
+        atomic_init(ball_of(lane, i), 0);
+    study->turns[study->count++].operation =
+        (struct operation){.name = "cache-line", .around = &line, .run = pass_line, .state = lane};
     ranks_agree(bench->comm, &bench->failure, false); // it is there before anybody waits for it
 }
 
 static void add_message(struct study *study, struct bench *bench, size_t bytes) {
-    struct turn *turn = next_turn(study, bench);
-    turn->count = (int)bytes;
-    buffer_open(&turn->out, &bench->layout, "send", bytes, false, node_cache(), 1,
+    struct lane *lane = next_lane(study, bench);
+    lane->count = (int)bytes;
+    buffer_open(&lane->out, &bench->layout, "send", bytes, false, node_cache(), 1,
                 &bench->failure);
-    buffer_open(&turn->in, &bench->layout, "receive", bytes, false, node_cache(), 1,
+    buffer_open(&lane->in, &bench->layout, "receive", bytes, false, node_cache(), 1,
                 &bench->failure);
-    study->operations[study->count++] =
+    study->turns[study->count++].operation =
         (struct operation){.name = "pingpong",
                            .message = {.bytes = bytes, .payload = 2 * (double)bytes},
                            .around = &message,
                            .run = pass_message,
-                           .state = turn};
+                           .state = lane};
     ranks_agree(bench->comm, &bench->failure, false);
 }
 
-// Before and after all rounds.
-static void check_all(struct study *study, unsigned round) {
-    for (int i = 0; i < study->count; i++)
-        sampler_check(&study->sampler, &study->operations[i], round);
-}
-
 static void measure(struct study *study, struct bench *bench) {
-    long rounds = options_integer(&bench->options, "rounds");
-    int list[OPERATIONS_MOST];
-    check_all(study, 0);
-    for (int i = 0; i < study->count && !failed(&bench->failure); i++)
-        sampler_begin(&study->sampler, &study->operations[i], &study->progress[i]);
-    for (study->round = 0; study->round < rounds && !failed(&bench->failure); study->round++) {
-        order_list(&bench->order, list, study->count);
-        for (int i = 0; i < study->count; i++)
-            sampler_stage(&study->sampler, &study->operations[list[i]], &study->progress[list[i]],
-                          study->sampler.stage);
-        ranks_agree(bench->comm, &bench->failure, false); // rank 0 alone may lose a sample
-    }
-    check_all(study, 1);
+    long samples = options_integer(&bench->options, "rounds") * study->sampler.stage;
+    study->sampler.stop = (struct stop){.min = samples, .max = samples};
+    sampler_turns(&study->sampler, study->turns, study->count, stop_next, &bench->order);
+    for (int i = 0; i < study->count; i++)
+        sampler_check(&study->sampler, &study->turns[i].operation, 1);
     bench_print(bench);
 }
 
@@ -218,8 +201,8 @@ static void run(struct bench *bench) {
     sampler_close(&study.sampler);
     bench->payload_checked = !failed(&bench->failure);
     for (int i = 0; i < study.count; i++) {
-        buffer_close(&study.turns[i].out);
-        buffer_close(&study.turns[i].in);
+        buffer_close(&study.lanes[i].out);
+        buffer_close(&study.lanes[i].in);
     }
     if (study.window != MPI_WIN_NULL)
         MPI_Win_free(&study.window);

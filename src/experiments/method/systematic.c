@@ -109,26 +109,21 @@ static void renew(const struct operation *operation, long repetition) {
 static void measure_two_calls(struct sampler *sampler, struct blocks *blocks, int kind) {
     struct bench *bench = sampler->bench;
     size_t bytes = kinds[kind].left == NOTHING ? 0 : (size_t)blocks->count;
-    struct operation first = {
-        .name = kinds[kind].first,
-        .message = {.bytes = bytes,
-                    .payload = (double)bytes * (bench->size - 1)}, // by any, at least
-        .special = {.calls = 1, .program = true},
-        .around = &(const struct around){.prepare = renew},
-        .run = run_call,
-        .state = blocks};
-    struct operation second = first;
-    struct progress progress[2];
-    second.name = kinds[kind].second;
-    second.around = NULL;
+    struct turn calls[2] = {
+        {{.name = kinds[kind].first,
+          .message = {.bytes = bytes,
+                      .payload = (double)bytes * (bench->size - 1)}, // by any, at least
+          .special = {.calls = 1, .program = true},
+          .around = &(const struct around){.prepare = renew},
+          .run = run_call,
+          .state = blocks},
+         {0}}};
+    struct order order = {.how = ORDER_DECLARED};
+    calls[1] = calls[0];
+    calls[1].operation.name = kinds[kind].second;
+    calls[1].operation.around = NULL;
     blocks->call = kinds[kind].call;
-    sampler_begin(sampler, &first, &progress[0]);
-    sampler_begin(sampler, &second, &progress[1]);
-    for (long i = 0; i < sampler->stop.max && !failed(&bench->failure); i++) {
-        sampler_stage(sampler, &first, &progress[0], 1);
-        sampler_stage(sampler, &second, &progress[1], 1);
-        ranks_agree(bench->comm, &bench->failure, false);
-    }
+    sampler_turns(sampler, calls, 2, stop_next, &order);
 }
 
 // Poison: nothing that any operation leaves. The root's own message is where bcast takes it.
@@ -175,8 +170,8 @@ static void first_calls_measure(struct bench *bench, size_t bytes) {
     size_t room = bytes * (size_t)bench->size;
     sampler_read(&sampler, bench);
     sampler.start = start_find("barrier");
-    sampler.calls = 1;
-    sampler.stop.max = options_integer(&bench->options, "communicators");
+    sampler.stage = sampler.calls = 1;
+    sampler.stop.min = sampler.stop.max = options_integer(&bench->options, "communicators");
     memory_ask(bench->comm, 2 * room, &bench->failure);
     buffer_open(&out, &bench->layout, "send", room, false, node_cache(), 1, &bench->failure);
     buffer_open(&in, &bench->layout, "receive", room, false, node_cache(), 1, &bench->failure);

@@ -40,6 +40,7 @@ struct eager {
     // State of the last send, on the sender:
     double asked_s; // the receiver begins to stay away no earlier than this
     bool alone;     // it was complete within the window, before the receive was posted
+    bool any_alone; // of the present size
     bool counts;    // a sender that lost its core may have met a receiver that was back
 };
 
@@ -129,8 +130,9 @@ static void leave(const struct operation *operation) {
 
 static void describe(const struct operation *operation, const struct timing *timing,
                      struct sample *sample) {
-    const struct eager *eager = operation->state;
+    struct eager *eager = operation->state;
     (void)timing;
+    eager->any_alone |= eager->counts && eager->alone;
     sample->operation = eager->alone ? "eager-alone" : "eager-held";
     sample->valid = eager->counts;
 }
@@ -140,24 +142,19 @@ static void describe(const struct operation *operation, const struct timing *tim
 // any other. Failures are those of each rank.
 static bool one_alone(struct eager *eager, size_t bytes) {
     struct bench *bench = eager->bench;
-    struct operation operation = {
-        .name = "eager",
-        .message = {.bytes = bytes, .payload = (double)bytes},
-        .special = {.bystander = bench->rank == 1, .program = true, .own = true},
-        .around = &(const struct around){.prepare = prepare, .leave = leave, .describe = describe},
-        .run = run_calls,
-        .state = eager};
-    struct progress progress;
-    bool alone = false;
+    struct turn turn = {
+        {.name = "eager",
+         .message = {.bytes = bytes, .payload = (double)bytes},
+         .special = {.bystander = bench->rank == 1, .program = true, .own = true},
+         .around =
+             &(const struct around){.prepare = prepare, .leave = leave, .describe = describe},
+         .run = run_calls,
+         .state = eager},
+        {0}};
+    eager->any_alone = false;
     eager->count = (int)bytes;
-    sampler_begin(&eager->sampler, &operation, &progress);
-    if (failed(&bench->failure))
-        return false;
-    while (sampler_next(&eager->sampler, &progress) > 0) {
-        sampler_stage(&eager->sampler, &operation, &progress, 1);
-        alone |= eager->counts && eager->alone;
-    }
-    if (bench->rank == 0 && progress.valid.n < eager->tries)
+    sampler_turns(&eager->sampler, &turn, 1, stop_next, &bench->order);
+    if (bench->rank == 0 && turn.progress.valid.n < eager->tries)
         failure_set(&bench->failure, STATUS_FAILED,
                     "the sender lost its core too often to watch a send of %zu B for %g s; use "
                     "quieter cores or a longer --window",
@@ -167,7 +164,7 @@ static bool one_alone(struct eager *eager, size_t bytes) {
                     "wrong payload: byte %zu of a message of %zu B; do not trust this MPI's "
                     "transport",
                     eager->right, bytes);
-    return alone;
+    return eager->any_alone;
 }
 
 // Whether messages of `bytes` are complete without their receiver; collective, agreed.

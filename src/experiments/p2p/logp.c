@@ -33,14 +33,14 @@ static void size(struct train *train) {
     // never copy at once. A request and its message are two latencies.
     long sending = work_of(train, reach * fmax(send_gap, latency));
     long receiving = work_of(train, reach * 2 * latency);
-    struct turn turns[] = {{.move = &eel},
-                           {.move = &gap},
-                           {.move = &os_call},
-                           {.move = &or_call},
-                           {.move = &os_overlap, .work = sending},
-                           {.move = &or_overlap, .work = receiving},
-                           {.move = &words, .work = receiving}};
-    train_measure(train, turns, sizeof turns / sizeof *turns);
+    struct amount amounts[] = {{.move = &eel},
+                               {.move = &gap},
+                               {.move = &os_call},
+                               {.move = &or_call},
+                               {.move = &os_overlap, .work = sending},
+                               {.move = &or_overlap, .work = receiving},
+                               {.move = &words, .work = receiving}};
+    train_measure(train, amounts, sizeof amounts / sizeof *amounts);
 }
 
 static void run(struct bench *bench) {

@@ -44,7 +44,7 @@ static const struct move *chosen(const struct options *options) {
 }
 
 // Multiply-adds of each step; the caller frees them. Their number is that of --compute or --steps.
-static long *amounts(struct train *train, const struct move *move, int *count) {
+static long *work_of(struct train *train, const struct move *move, int *count) {
     const struct options *options = &train->bench->options;
     const struct sizes *given = options_sizes(options, "compute");
     bool found = given->count == 1 && given->bytes[0] == 0;
@@ -60,17 +60,17 @@ static long *amounts(struct train *train, const struct move *move, int *count) {
 static void size(struct train *train) {
     const struct move *move = chosen(&train->bench->options);
     int count;
-    long *work = amounts(train, move, &count);
-    struct turn *turns = calloc((size_t)count, sizeof *turns);
-    if (work && turns) {
+    long *work = work_of(train, move, &count);
+    struct amount *amounts = calloc((size_t)count, sizeof *amounts);
+    if (work && amounts) {
         for (int i = 0; i < count; i++)
-            turns[i] = (struct turn){.move = move, .work = work[i], .step = i};
-        train_measure(train, turns, count);
+            amounts[i] = (struct amount){.move = move, .work = work[i], .step = i};
+        train_measure(train, amounts, count);
     } else {
         failure_set(&train->bench->failure, STATUS_FAILED, "no memory for %d steps", count);
     }
     free(work);
-    free(turns);
+    free(amounts);
 }
 
 static void run(struct bench *bench) {

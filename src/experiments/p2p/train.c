@@ -60,8 +60,7 @@ static void check(struct train *train, unsigned turn) {
 
 // A sample: of messages whose parts are summed up one row, else two of different lengths; and, on
 // rank 0, the computation of a row alone, after them.
-static void run(void *state, long calls) {
-    struct train *train = state;
+static void run_row(struct train *train, long calls) {
     struct train_notes *notes = &train->notes;
     const struct clock *clock = &train->bench->clock;
     if (train->move->sum_of_parts) {
@@ -86,10 +85,27 @@ static void run(void *state, long calls) {
     notes->alone_s = program_mark(clock) - begin;
 }
 
+static void run(void *state, long calls) {
+    run_row(((const struct amount *)state)->train, calls);
+}
+
+static struct train *train_of(const struct operation *operation) {
+    return ((const struct amount *)operation->state)->train;
+}
+
+static void enter(const struct operation *operation) {
+    const struct amount *amount = operation->state;
+    struct train *train = amount->train;
+    train->move = amount->move;
+    train->work = amount->work;
+    train->step = amount->step;
+    train->calls = operation->special.calls;
+}
+
 // Measures the parts of operations in a separate row, because clocks inside an operation that is
 // timed as one would add to its time.
 static void take_parts(const struct operation *operation, long repetition) {
-    struct train *train = operation->state;
+    struct train *train = train_of(operation);
     if (train->move->sum_of_parts || repetition < 0)
         return;
     train->stamped = true;
@@ -110,7 +126,7 @@ static double time_of(const struct train *train, const struct train_notes *notes
 // A row that was interrupted may make the shorter one the longer.
 static void describe(const struct operation *operation, const struct timing *timing,
                      struct sample *sample) {
-    const struct train *train = operation->state;
+    const struct train *train = train_of(operation);
     const struct train_notes *notes = (const struct train_notes *)timing->notes; // rank 0's
     double one = train->move->share / (double)sample->calls;
     double time_s = time_of(train, notes, sample->calls);
@@ -123,31 +139,14 @@ static void describe(const struct operation *operation, const struct timing *tim
     sample->time_s = fmax(time_s, 0);
 }
 
-static const struct around around = {.prepare = take_parts, .describe = describe};
-
-static struct operation operation_of(struct train *train, const struct turn *turn) {
-    train->move = turn->move;
-    train->work = turn->work;
-    train->step = turn->step;
-    train->calls = turn->progress.calls;
-    return (struct operation){.name = turn->move->operation,
-                              .message = {.bytes = (size_t)train->count},
-                              .special = {.bystander = train->bench->rank != 0,
-                                          .own = true,
-                                          .calls = train->calls,
-                                          .notes = (const double *)&train->notes,
-                                          .notes_count = NOTES},
-                              .around = &around,
-                              .run = run,
-                              .state = train};
-}
+static const struct around around = {.enter = enter, .prepare = take_parts, .describe = describe};
 
 // The least time of one operation in some samples that are not kept.
 static double least_time(struct train *train, long calls) {
     double least = INFINITY;
     for (int i = 0; i < TRIALS; i++) {
         barrier_enter(train->bench->comm);
-        run(train, calls);
+        run_row(train, calls);
         double time_s = time_of(train, &train->notes, calls);
         least = time_s > 0 ? fmin(least, time_s) : least;
     }
@@ -167,36 +166,34 @@ static long row_of(struct train *train) {
     return (long)fmin(fmax(ceil(calls), ROW_LEAST), ROW_MOST);
 }
 
-// Takes samples of the turns alternately, in the order of `list`, until each has enough.
-static void take_turns(struct train *train, struct turn *turns, const int *list, int count) {
-    for (int left = count; left > 0;) {
-        left = 0;
-        for (int i = 0; i < count; i++) {
-            struct turn *turn = &turns[list[i]];
-            long samples = sampler_next(&train->sampler, &turn->progress);
-            if (samples == 0)
-                continue;
-            struct operation operation = operation_of(train, turn);
-            sampler_stage(&train->sampler, &operation, &turn->progress, samples);
-            left++;
-        }
-    }
-}
-
-void train_measure(struct train *train, struct turn *turns, int count) {
+void train_measure(struct train *train, struct amount *amounts, int count) {
     struct bench *bench = train->bench;
-    int *list = bench_order(bench, count);
-    for (int i = 0; i < count && !failed(&bench->failure); i++) {
-        struct turn *turn = &turns[list[i]];
-        struct operation operation = operation_of(train, turn);
-        operation.special.calls = train->calls = row_of(train);
-        sampler_begin(&train->sampler, &operation, &turn->progress);
+    struct turn *turns = calloc((size_t)count, sizeof *turns);
+    if (!turns)
+        failure_set(&bench->failure, STATUS_FAILED, "no memory for %d amounts", count);
+    if (ranks_agree(bench->comm, &bench->failure, false) != STATUS_OK) {
+        free(turns);
+        return;
     }
-    if (!failed(&bench->failure))
-        take_turns(train, turns, list, count);
+    for (int i = 0; i < count; i++) {
+        amounts[i].train = train;
+        turns[i].operation = (struct operation){.name = amounts[i].move->operation,
+                                                .message = {.bytes = (size_t)train->count},
+                                                .special = {.bystander = bench->rank != 0,
+                                                            .own = true,
+                                                            .notes = (double *)&train->notes,
+                                                            .notes_count = NOTES},
+                                                .around = &around,
+                                                .run = run,
+                                                .state = &amounts[i]};
+        enter(&turns[i].operation);
+        turns[i].operation.special.calls =
+            train->sampler.calls ? train->sampler.calls : row_of(train);
+    }
+    sampler_turns(&train->sampler, turns, count, stop_next, &bench->order);
     ranks_agree(bench->comm, &bench->failure, false);
     bench_print(bench);
-    free(list);
+    free(turns);
 }
 
 static bool open_train(struct train *train, struct compute *compute, const struct sizes *sizes) {

@@ -84,12 +84,12 @@ void train_go_delayed_receive(void *train, long calls);
 void train_go_asked_receive(void *train, long calls);
 void train_go_words(void *train, long calls);
 
-// One move with an amount of computation, and its samples so far.
-struct turn {
+// One move with an amount of computation.
+struct amount {
     const struct move *move;
     long work;
     int step;
-    struct progress progress;
+    struct train *train; // set by train_measure
 };
 
 // Calls `size` for each of --sizes, between two checks of the payload.
@@ -98,7 +98,7 @@ void train_run(struct bench *bench, void (*size)(struct train *train));
 // Least time of one operation of a move without computation, s, as rank 0 sees it. Collective.
 double train_least_time(struct train *train, const struct move *move);
 
-// Takes samples of all turns alternately until each has enough. Collective.
-void train_measure(struct train *train, struct turn *turns, int count);
+// Takes samples of all amounts alternately until each has enough. Collective.
+void train_measure(struct train *train, struct amount *amounts, int count);
 
 #endif
