@@ -8,7 +8,7 @@ HELD_FIXED <- c(
   transport = "transport", reported_transport = "transport reported by the library",
   observed_hosts = "hosts", observed_cpus = "processors of the ranks",
   observed_cores = "cores of the ranks", library = "MPI library", cpu_model = "CPU model",
-  kernel = "kernel", governor = "frequency governor", measuring = "version of what measures",
+  kernel = "kernel", governor = "frequency governor", measuring = "version of the measuring code",
   lock_sha256 = "stack", machine = "machine", layout = "memory and addresses of the buffers",
   quantity = "quantity timed"
 )

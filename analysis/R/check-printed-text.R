@@ -80,13 +80,13 @@ audit_whole_units <- function(dir) {
   chance <- 0.5^length(means)
   data.table(
     file = "watter-tab-A.4.csv", what = sprintf(
-      "resolution of the radix sort's clock: %d of %d means times %d are whole seconds",
+      "resolution of the radix sort's clock: %d of %d means times %d are full seconds",
       sum(whole), length(whole), WATTER_N
     ),
     printed = paste(range(as.numeric(means)), collapse = " .. "), recomputed = 1, low = 1,
     high = 1, unit = "s", verdict = if (all(whole)) "disagrees" else "agrees",
     remark = sprintf(
-      "timed in whole seconds (by chance %s): \"no difference\" is what such a clock shows",
+      "timed in full seconds (by chance %s): \"no difference\" is the reading of such a clock",
       format_digits(chance)
     ), at = "table A.4", at_page = "74"
   )

@@ -183,7 +183,7 @@ audit_tinetti <- function(dir) {
     ),
     data.table(
       file = "tinetti-results.csv",
-      what = sprintf("within what the wire can carry, %s, %s", one$library, one$network),
+      what = sprintf("within the rate of the wire, %s, %s", one$library, one$network),
       printed = one$value, recomputed = wire[one$network], low = 0, high = wire[one$network],
       unit = "MB/s",
       verdict = fifelse(as.numeric(one$value) <= wire[one$network], "agrees", "disagrees"),
@@ -209,7 +209,7 @@ exhibit_audit_table <- function(exhibit) {
   counts <- table(audit$verdict)
   with_table(shown, audit, sprintf(
     paste(
-      "Printed numbers of five studies against what follows from their other numbers, each",
+      "Printed numbers of five studies against values derived from their other numbers, each",
       "anywhere within its rounding: %s of %d."
     ), paste(counts, names(counts), collapse = ", "), nrow(audit)
   ))

@@ -7,7 +7,7 @@
 # do not replace another's. The version covers all code that measures, whatever the commit, where
 # launches record it.
 STATE <- c(
-  scale = "scale", measuring = "version of what measures", provider = "provider of the stack",
+  scale = "scale", measuring = "version of the measuring code", provider = "provider of the stack",
   lock_sha256 = "stack", kernel = "kernel", cpu_model = "CPU", governor = "frequency governor",
   machine = "machine", observed_state = "state that was observed"
 )
@@ -34,7 +34,7 @@ SIDES <- c("mpi", "settings")
 #' @param session names of sessions to choose from; all by default.
 #' @return list: `rows`, logical, which of `rows` are used; `account`, data.table, one row a site,
 #'   test and session: `status` (`used`; `pooled`: used, an earlier session of the same state;
-#'   `superseded`; `refused`; `not asked for`; `unusable`), `launches` (all), `used` (launches),
+#'   `superseded`; `refused`; `not requested`; `unusable`), `launches` (all), `used` (launches),
 #'   `why` (reason for launches that are not used).
 #' @examples
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
@@ -167,7 +167,7 @@ account_of <- function(chosen, rows, sides) {
   newest <- newest[, list(is_newest = any(newest == session)), by = c("site", "test", "session")]
   account <- newest[account, on = c("site", "test", "session")]
   account[, status := fcase(
-    usable == 0L, "unusable", !wanted, "not asked for", used > 0L & is_newest %in% TRUE, "used",
+    usable == 0L, "unusable", !wanted, "not requested", used > 0L & is_newest %in% TRUE, "used",
     used > 0L, "pooled", refused %in% TRUE, "refused", rep(TRUE, .N), "superseded"
   )]
   account[status == "unusable", why := "no usable launch"]

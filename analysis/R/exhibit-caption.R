@@ -31,7 +31,7 @@ origin_of <- function(exhibit, launches) {
       "TCP stays within one host: no network is in it."
     },
     if (isTRUE(exhibit$spec$circular) && all(ground_of(launches$simulated) == "simulated")) {
-      "Circular: the simulated machine was fitted to what the study printed of this."
+      "Circular: the simulated machine was fitted to values that the study printed here."
     }
   )
 }

@@ -76,7 +76,7 @@ exhibit_memory_table <- function(exhibit) {
   raw <- found[, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank", "n")]
   for (i in seq_along(measures)) set(raw, j = measures[[i]], value = tables[[i]]$value)
   with_table(shown, raw, caption_of_exhibit(exhibit, paste(
-    WHAT_TABLES_SHOW, "Taken by the library: resident, less what was there before MPI_Init and",
+    WHAT_TABLES_SHOW, "Taken by the library: resident, less the memory before MPI_Init and",
     "the buffers of the experiment."
   ), found$n))
 }

@@ -150,7 +150,7 @@ exhibit_wait_pattern <- function(exhibit) {
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous("measured less true time (ns)", labels = format_axis) +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
-      WHAT_CURVES_SHOW, "At 0 what is measured is true."
+      WHAT_CURVES_SHOW, "At 0 the measured value is the true one."
     ), tables$medians$n))
   with_finding(with_data(plot, tidy_data(tables$medians)), sprintf(
     "The measured time minus the true time is %s ns", say_range(tables$medians$y)

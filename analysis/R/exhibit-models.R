@@ -329,7 +329,7 @@ exhibit_logp_table <- function(exhibit) {
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "\u00b5s.", WHAT_TABLES_SHOW, sprintf(
       paste(
-        "g, derived: that of the least size, and what EEL grows from there.",
+        "g, derived: that of the smallest size, plus the growth of EEL from there.",
         "os + or by overlap is at most EEL at %s of the sizes above 1 kB."
       ), paste(unique(fits), collapse = " to ")
     )

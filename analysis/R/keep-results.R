@@ -196,8 +196,8 @@ keep_written <- function(value, written, out_dir, place) {
       file.rename(whole, place)
       drop_old_drawn(dirname(place))
     },
-    error = function(e) message("what was drawn is not kept: ", conditionMessage(e)),
-    warning = function(w) message("what was drawn is not kept: ", conditionMessage(w))
+    error = function(e) message("the cache of figures is not kept: ", conditionMessage(e)),
+    warning = function(w) message("the cache of figures is not kept: ", conditionMessage(w))
   )
 }
 

@@ -202,7 +202,7 @@ goals_of_simulation <- function(proof, criteria) {
   points <- function(x) format_digits(100 * x)
   rbind(
     goal_of(
-      "simulated: intervals cover within 2 points of what they say, in each design and kind",
+      "simulated: intervals cover within 2 points of their level, in each design and kind",
       sprintf(
         "%s to %s points off; %s", points(min(judged$coverage - judged$level)),
         points(max(judged$coverage - judged$level)),

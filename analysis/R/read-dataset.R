@@ -49,7 +49,7 @@ check_sums <- function(dir, only = NULL) {
   odd <- which(wanted & (is.na(found) | found != vapply(parts, `[[`, "", 2L)))
   if (length(odd)) {
     bad_data(
-      archives[[odd[[1L]]]], NA, "missing, or not what its checksum says", "restore the dataset"
+      archives[[odd[[1L]]]], NA, "missing, or its checksum differs", "restore the dataset"
     )
   }
   sessions[wanted]

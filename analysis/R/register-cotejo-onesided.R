@@ -8,7 +8,7 @@ exhibit("cotejo-onesided-operations", "One-sided operations, each completed by a
   draw = by_size(series = operation, panel = c(mpi, transport, ranks))
 )
 
-exhibit("cotejo-onesided-synchronisation", "A put by what completes it",
+exhibit("cotejo-onesided-synchronisation", "A put by the call that completes it",
   data = launches_of(
     "onesided_latency", "onesided_quick", operation = "put.*.create", queue = "1"
   ),

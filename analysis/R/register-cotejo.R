@@ -88,7 +88,7 @@ exhibit("cotejo-error-written", "One more error: buffers that were never written
 
 exhibit(
   "cotejo-audit",
-  "Printed numbers of the studies compared with what follows from their other numbers",
+  "Printed numbers of the studies compared with values derived from their other numbers",
   draw = audit_table()
 )
 
@@ -130,21 +130,21 @@ exhibit("cotejo-logp", "Parameters of LogP by message size, by the time of calls
   draw = logp_table()
 )
 
-exhibit("cotejo-eager-limit", "Eager limits: what is set, and what is seen",
+exhibit("cotejo-eager-limit", "Eager limits: set, and seen",
   data = launches_of("eager_limit_full", "eager_limit_quick"),
   draw = limit_table()
 )
 
 exhibit(
   "cotejo-crossover-pingpong",
-  "Ping-pong: from which size on rendezvous is faster, and what to set",
+  "Ping-pong: from which size on rendezvous is faster, and the limit to set",
   data = launches_of("protocol_pingpong", "protocol_quick"),
   draw = crossover_table()
 )
 
 exhibit(
   "cotejo-crossover-pingping",
-  "Ping-ping: from which size on rendezvous is faster, and what to set",
+  "Ping-ping: from which size on rendezvous is faster, and the limit to set",
   data = launches_of("protocol_pingping"),
   draw = crossover_table()
 )
@@ -394,7 +394,7 @@ exhibit("cotejo-message-matrix",
 )
 
 exhibit("cotejo-best-algorithm",
-  "Which algorithm is fastest by ranks and size, and what does the library's choice cost?",
+  "Fastest algorithm by ranks and size, and the cost of the library's choice",
   data = launches_of("simulated_algorithms", option_arrival = "together"),
   draw = best_algorithm(row = ranks, panel = operation)
 )

@@ -24,7 +24,7 @@ exhibit("stival-tab-4.2", "Bandwidth at 16 KiB, 32 KiB and 1 MiB",
   differs = DIFFERS_IN_NETWORK
 )
 
-exhibit("stival-fig-4.2", "Bandwidth by transport and what one gains, up to 128 B",
+exhibit("stival-fig-4.2", "Bandwidth by transport and the gain, up to 128 B",
   data = launches_of(
     "netpipe_brief", "netpipe_uni", "pingpong_modes", option_mode = "standard",
     option_blocking = "yes", transport = c("tcp", "llc", if_there("shm")), sizes = "1..128"
@@ -33,7 +33,7 @@ exhibit("stival-fig-4.2", "Bandwidth by transport and what one gains, up to 128 
   differs = paste(DIFFERS_IN_NETWORK, "Shared memory is of one host.")
 )
 
-exhibit("stival-fig-4.3", "Bandwidth by transport and what one gains, 128 B to 16 KiB",
+exhibit("stival-fig-4.3", "Bandwidth by transport and the gain, 128 B to 16 KiB",
   data = launches_of(
     "netpipe_brief", "netpipe_uni", "pingpong_modes", option_mode = "standard",
     option_blocking = "yes", transport = c("tcp", "llc", if_there("shm")), sizes = "128..16Ki"
@@ -42,7 +42,7 @@ exhibit("stival-fig-4.3", "Bandwidth by transport and what one gains, 128 B to 1
   differs = paste(DIFFERS_IN_NETWORK, "Shared memory is of one host.")
 )
 
-exhibit("stival-fig-4.4", "Bandwidth by MPI and what one gains, up to 512 B",
+exhibit("stival-fig-4.4", "Bandwidth by MPI and the gain, up to 512 B",
   data = launches_of(
     "netpipe_uni", "pingpong_modes", option_mode = "standard", option_blocking = "yes",
     sizes = "1 2 4 8 16 32 64 128 256 512"
@@ -50,7 +50,7 @@ exhibit("stival-fig-4.4", "Bandwidth by MPI and what one gains, up to 512 B",
   draw = gain(by = mpi, panel = transport, unit = "Mbit/s")
 )
 
-exhibit("stival-fig-4.5", "Bandwidth by MPI and what one gains, 512 B to 256 KiB",
+exhibit("stival-fig-4.5", "Bandwidth by MPI and the gain, 512 B to 256 KiB",
   data = launches_of(
     "netpipe_uni", "pingpong_modes", option_mode = "standard", option_blocking = "yes",
     sizes = "512 1Ki 2Ki 4Ki 8Ki 16Ki 32Ki 64Ki 128Ki 256Ki"

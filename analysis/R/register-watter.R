@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits: counterparts of watter.
 
-exhibit("watter-fig-5.1", "Time of a message by transport and what one gains",
+exhibit("watter-fig-5.1", "Time of a message by transport and the gain",
   data = launches_of(
     "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
   ),
@@ -12,7 +12,7 @@ exhibit("watter-fig-5.1", "Time of a message by transport and what one gains",
   )
 )
 
-exhibit("watter-fig-5.2", "Bandwidth of a message by transport and what one gains",
+exhibit("watter-fig-5.2", "Bandwidth of a message by transport and the gain",
   data = launches_of(
     "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
   ),
@@ -27,7 +27,7 @@ exhibit("watter-fig-5.2", "Bandwidth of a message by transport and what one gain
 # transports: its latency and rate were fitted to table A.1, and therefore to the gain.
 BISECTED <- c("tcp", "llc", if_there("shm"), if_there("simulated"))
 
-exhibit("watter-fig-5.4", "Bisection with 2 ranks: time by transport and what one gains",
+exhibit("watter-fig-5.4", "Bisection with 2 ranks: time by transport and the gain",
   data = launches_of(
     "mpptest_bisect", "simulated_bisect", pairs = "1", transport = BISECTED, sizes = "0..4200"
   ),
@@ -42,7 +42,7 @@ exhibit("watter-fig-5.4", "Bisection with 2 ranks: time by transport and what on
   circular = TRUE
 )
 
-exhibit("watter-fig-5.5", "Bisection with 4 ranks: time by transport and what one gains",
+exhibit("watter-fig-5.5", "Bisection with 4 ranks: time by transport and the gain",
   data = launches_of(
     "mpptest_bisect", "simulated_bisect", pairs = "2", transport = BISECTED, sizes = "0..4200"
   ),
@@ -58,7 +58,7 @@ exhibit("watter-fig-5.5", "Bisection with 4 ranks: time by transport and what on
   circular = TRUE
 )
 
-exhibit("watter-fig-5.6", "Bisection with 8 ranks: time by transport and what one gains",
+exhibit("watter-fig-5.6", "Bisection with 8 ranks: time by transport and the gain",
   data = launches_of(
     "mpptest_bisect", "simulated_bisect", pairs = "4", transport = BISECTED, sizes = "0..4200"
   ),
@@ -74,7 +74,7 @@ exhibit("watter-fig-5.6", "Bisection with 8 ranks: time by transport and what on
   circular = TRUE
 )
 
-exhibit("watter-fig-5.7", "Bisection with 16 ranks: time by transport and what one gains",
+exhibit("watter-fig-5.7", "Bisection with 16 ranks: time by transport and the gain",
   data = launches_of(
     "mpptest_bisect", "simulated_bisect", pairs = "8", transport = BISECTED, sizes = "0..4200"
   ),
@@ -128,7 +128,7 @@ exhibit("watter-tab-5.1", "Gain of a transport in the FFT, by ranks",
   )
 )
 
-exhibit("watter-fig-5.10", "Time of the FFT and what a transport gains",
+exhibit("watter-fig-5.10", "Time of the FFT and the gain of a transport",
   data = launches_of(
     "fft_transports", "fft_quick", operation = "fft-original-sendrecv", log2_points = "20",
     transport = c("tcp", "llc", if_there("shm")), ranks = not("1")

@@ -157,7 +157,7 @@ write_comparison <- function(before, after, out_file, changed = character(), del
       "nothing can be compared: ",
       if (length(refused)) {
         paste0(
-          refused[[1L]], "; name what the upgrade changed with CHANGED=, one of ",
+          refused[[1L]], "; name the upgraded part with CHANGED=, one of ",
           toString(names(CHANGES))
         )
       } else if (nrow(found)) {

@@ -110,10 +110,10 @@ gallery_of_study <- function(part, out_dir) {
     },
     if (nrow(waiting)) {
       fold(
-        sprintf("%d not drawn, and what they wait for", nrow(waiting)),
+        sprintf("%d not drawn, with their missing launches", nrow(waiting)),
         html_table(data.table(
           Exhibit = waiting$file, Shows = waiting$title, `Waits for` = waiting$lacks
-        ), "The command measures what is missing.")
+        ), "The command measures the missing launches.")
       )
     }
   )

@@ -29,7 +29,7 @@ test_that("a damaged dataset is refused with the archive's name", {
   bytes[[length(bytes)]] <- xor(bytes[[length(bytes)]], as.raw(1))
   writeBin(bytes, made$archive)
   expect_error(
-    unpack_dataset(made$folder), "20261121T070000Z.tar.xz: missing, or not what its checksum",
+    unpack_dataset(made$folder), "20261121T070000Z.tar.xz: missing, or its checksum differs",
     class = "cotejo_bad_data"
   )
   unlink(made$archive)

@@ -63,7 +63,7 @@ test_that("the two versions of one study are compared within each and never with
     read_results(fixture("v1"))$launches[mpi == "mpich"],
     read_results(fixture("v2"))$launches[mpi == "openmpi"]
   )
-  expect_match(words, "version of what measures", fixed = TRUE, all = FALSE)
+  expect_match(words, "version of the measuring code", fixed = TRUE, all = FALSE)
 })
 
 test_that("other addresses of buffers, machines and quantities are refused", {

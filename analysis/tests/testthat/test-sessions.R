@@ -112,7 +112,7 @@ test_that("a newer session with all sides takes the place of an older, same stat
   study <- study_of(folder)
   expect_identical(study$account$status, c("superseded", "used"))
   expect_match(study$account$why[[1L]], "measured again in session 20261122T070000Z", fixed = TRUE)
-  expect_identical(study_of(folder, FIRST)$account$status, c("used", "not asked for"))
+  expect_identical(study_of(folder, FIRST)$account$status, c("used", "not requested"))
 })
 
 test_that("sessions whose launches all failed are accounted for", {

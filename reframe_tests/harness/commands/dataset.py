@@ -100,7 +100,7 @@ def listed(out):
         found[words[2]] = words[1]
     for name, checksum in found.items():
         if hashlib.sha256(read_plain(out / name)).hexdigest() != checksum:
-            raise FileError(f"{out / name}: is not what its checksum says; restore the dataset")
+            raise FileError(f"{out / name}: its checksum differs; restore the dataset")
     return found
 
 
