@@ -3,7 +3,8 @@
 # read_study(), compare_configurations(), fastest_of() and series_changes().
 #
 # Rscript bench/answers.R FIGURES CHECKOUT prints one JSON object per figure and cell: `figure`,
-# `cell`, `value` (and `low`, `high`: 95 % interval). FIGURES is `data`, `proof` or `simulated`.
+# `cell`, `value` (and `low`, `high`: 95 % interval). FIGURES is `data`, `proof`, `simulated`, or
+# `alternatives`: other priors of the variance than the chosen one.
 
 suppressPackageStartupMessages({
   library(cotejo)
@@ -288,7 +289,56 @@ change_points <- function() {
   }
 }
 
-if (words[[1L]] == "data") {
+# Priors of the variance: functions like moderate(). Those of limma are fitted to each question.
+of_limma <- function(...) {
+  function(spread, df, apart, curve) {
+    for (here in split(seq_along(spread), curve)) {
+      held <- limma::squeezeVar(spread[here], df[here], ...)
+      spread[here] <- held$var.post
+      df[here] <- df[here] + held$df.prior
+    }
+    list(spread = spread, df = df)
+  }
+}
+ALTERNATIVES <- list(
+  chosen = cotejo:::moderate,
+  none = function(spread, df, apart, curve) list(spread = spread, df = df),
+  `limma per question` = of_limma(),
+  `limma, trend over sizes` = of_limma(covariate = seq_len(SIZES)),
+  `limma over all questions` = function(spread, df, apart, curve) {
+    held <- limma::squeezeVar(spread, df)
+    list(spread = held$var.post, df = df + held$df.prior)
+  }
+)
+
+# Family errors and power of each prior, for paired blocks.
+alternatives <- function(n = 6L) {
+  for (prior in names(ALTERNATIVES)) {
+    tested <- function(a, b) {
+      x <- matrix(a - b, n)
+      found <- cotejo:::trimmed_moments(x)
+      study <- rep(seq_len(ncol(x) / SIZES), each = SIZES)
+      held <- ALTERNATIVES[[prior]](found$spread, found$kept - 1, found$apart, study)
+      tests <- cotejo:::tests_from(found$effect, found$n, held$spread / found$kept, held$df)
+      data.table(study, effect = found$effect, q = cotejo:::within_questions(tests, study)$q)
+    }
+    for (law in c("normal", "t, 2 df", "two modes", "outliers")) {
+      set.seed(1L)
+      draw <- \() LAWS[[law]](n, count$families)
+      called <- tested(draw(), draw())[, any(q <= 0.05), by = "study"]$V1
+      rate <- share_of(sum(called), length(called))
+      say_share("family_error", rate, paste(prior, law, sep = ": "))
+    }
+    set.seed(1L)
+    sides <- sides_of(n, count$power, 0.1)
+    found <- tested(sides[[1L]], sides[[2L]])
+    say_share("power_6", of_clusters(found$q <= 0.05 & found$effect > 0, found$study), prior)
+  }
+}
+
+if (words[[1L]] == "alternatives") {
+  alternatives()
+} else if (words[[1L]] == "data") {
   of_reference()
 } else if (words[[1L]] == "proof") {
   of_proof()

@@ -225,6 +225,28 @@ test_that("ten per cent are found at a block spread of 7 %", {
   }
 })
 
+test_that("below eight blocks an outlier turns no verdict, in either direction", {
+  set.seed(17L)
+  for (n in 4:7) {
+    for (truth in c(0, 0.12, -0.12)) {
+      for (factor in c(2, 0.5)) {
+        d <- truth + many_studies(n, 0.02)
+        # The first launch stands out at all sizes of half of the studies, at one size of the rest.
+        hit <- OF_STUDY <= 200L | !duplicated(OF_STUDY)
+        d[1L, hit] <- d[1L, hit] + log(factor)
+        tests <- list(test_columns(d, OF_STUDY))
+        tests[[2L]] <- test_independent(d, many_studies(n, 0.02), OF_STUDY)
+        for (one in tests) {
+          found <- within_questions(one, OF_STUDY)
+          verdict <- judge(exp(found$low[hit]), exp(found$high[hit]), 0.03)
+          right <- if (truth == 0) "within" else if (truth > 0) "slower" else "faster"
+          expect_true(all(verdict %in% c("not settled", right)))
+        }
+      }
+    }
+  }
+})
+
 test_that("one launch of twice the time hides no difference", {
   d <- matrix(0.1 + c(-2, -1, 0, 1, 2, 1, -1, 0, 0.5, -0.5, 1.5, -1.5) / 100)
   d[[3L]] <- -0.6
