@@ -88,8 +88,8 @@ planted_trials <- function(summary, names, plants, n) {
   found[, verdict_of_slow := fifelse(
     plant_b == NO_PLANT | !verdict %in% base::names(other), verdict, other[verdict]
   )]
-  # In the criteria, "equivalent" means that a relevant difference is excluded.
-  found[verdict == "within" & relevance == "negligible", verdict_of_slow := "equivalent"]
+  # In the criteria, "within the margin" means that a relevant difference is excluded.
+  found[verdict == "within" & relevance == "negligible", verdict_of_slow := "within the margin"]
   found[, variation := error * sqrt(pmin(n_a, n_b))]
   share <- suppressWarnings(as.numeric(found$plant))
   found[, predicted := power_of_test(log1p(share), error, df, 1 - confidence)]

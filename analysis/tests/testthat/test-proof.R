@@ -154,7 +154,7 @@ few <- function() {
   criteria$power <- list(share = 0.05, launches = 10L, at_least = 0.95)
   criteria$expected <- list(list(
     plant = "0.1", summary = "median", from = 1024, verdict = "slower", at_least = 0.8,
-    never = list("faster", "equivalent"), at_most = 0.05
+    never = list("faster", "within the margin"), at_most = 0.05
   ))
   criteria$repetition <- list(agree = 0.95)
   criteria
