@@ -30,6 +30,8 @@ PACKAGES, SOURCES = (os.environ.get(name, "") for name in
                      ("COTEJO_SPACK_PACKAGES", "COTEJO_SPACK_SOURCES"))
 WHEELS = pathlib.Path(os.environ.get("COTEJO_WHEELS", REPO / ".stack"))
 PINNED = yaml.safe_load((REPO / "spack_repo/pinned/repos.yaml").read_text())["repos"]["builtin:"]
+#: Printed between the README's lines and those of docs/spack.md for R.
+MADE = "figures-report-and-paper:"
 #: Has bash report when each command begins.
 STAMPS = """trap 'echo "at $SECONDS s: $BASH_COMMAND" >&2' DEBUG"""
 
@@ -38,6 +40,12 @@ def block():
     """The commands of the README's section."""
     section = (REPO / "README.md").read_text().partition("\n## With Spack\n")[2]
     return re.search(r"^```\w*\n(.*?)^```$", section, re.M | re.S)[1]
+
+
+def lines_of_r():
+    """The commands of docs/spack.md for figures, report and paper."""
+    text = (REPO / "docs/spack.md").read_text()
+    return re.search(r"^```\n((?:Rscript .*\n)+)```$", text, re.M)[1]
 
 
 def version_of(name):
@@ -142,6 +150,7 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, spack, before, with_r):
     measured = "\nreframe -r"
     assert block().rstrip().endswith(measured)
     commands = block().replace(measured, f"\ncd /{measured}")  # from any folder
+    commands += f"\necho {MADE}; cd '{clone}'\n{lines_of_r()}"
     done = subprocess.run(
         ["bash", "-c", f". {spack / SETUP}\nset -e\n{STAMPS}\n{commands}\n: end"], cwd=clone,
         text=True, capture_output=True, timeout=5400, env={**env, "HOME": str(home)})
@@ -149,7 +158,9 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, spack, before, with_r):
     print(*re.findall(r"^at \d+ s: .*$", done.stderr, re.M), sep="\n")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert not re.search(r"^(spack|analysis): ", done.stdout + done.stderr, re.M)
-    assert pathlib.Path(done.stdout.split()[-1]).exists()
+    assert pathlib.Path(done.stdout.partition(MADE)[0].split()[-1]).exists()
+    assert [*(clone / "figures").glob("*.svg")]
+    assert all((clone / f"report/{name}.html").exists() for name in ("report", "paper"))
     recipes = PINNED["destination"].replace("$user_cache_path", str(home / ".spack"))
     told = subprocess.run(["git", "-C", recipes, "describe", "--tags", "--exact-match"],
                           text=True, capture_output=True).stdout.strip()
