@@ -104,3 +104,30 @@ def test_stages_of_operations_are_taken_in_turn_by_one_loop():
                 "core/sampler.c"}
     assert {name for name, text in texts.items() if re.search(r"\bflushed_s\b", text)} == {
         "core/samples.c", "core/samples.h"}
+
+
+def functions_of(text):
+    """The functions of a file: name -> body."""
+    return dict(re.findall(r"^\w[\w *]*?\b(\w+)\([^;{}]*?\) \{\n(.*?)^\}", text, re.M | re.S))
+
+
+def test_no_check_agrees_on_a_failure_itself():
+    """sampler_check() does it for all checks: three of them did not, and a launch hung."""
+    texts = {path: without_comments(path.read_text())
+             for path in [*SOURCES.rglob("experiments/**/*.c"), *SOURCES.glob("transport/*.c")]}
+    checks = {name for text in texts.values() for name in re.findall(r"\.check = (\w+)", text)}
+    assert len(checks) > 8
+    agreeing = set()
+    for path, text in texts.items():
+        functions = functions_of(text)
+        # Static functions of one name are checks in some files only.
+        seen, left = set(), {name for name in checks & functions.keys()
+                             if f".check = {name}" in text or not re.search(
+                                 rf"^static .*\b{name}\(", text, re.M)}
+        while left:
+            seen |= left
+            left = {name for one in left
+                    for name in re.findall(r"(?<![>.])\b(\w+)\(", functions[one])
+                    if name in functions} - seen
+        agreeing |= {(path.name, name) for name in seen if "ranks_agree" in functions[name]}
+    assert agreeing == set()

@@ -56,8 +56,12 @@ static void runs(const struct radix_variant *variant, const struct clock *clock,
         CHECK(run == 0 || made == 0);
     }
     radix_check(&radix, &failure);
-    CHECK(!failed(&failure));
     radix_close(&radix);
+    struct radix tagged = radix_tagged(&radix);
+    radix_open(&tagged, &failure);
+    radix_check_stable(&(struct operation){.state = &tagged}, 0, &failure);
+    CHECK(!failed(&failure));
+    radix_close(&tagged);
 }
 
 int main(int count, char **arguments) {

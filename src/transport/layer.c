@@ -198,7 +198,6 @@ static void check(const struct operation *operation, unsigned round, struct fail
         layer->act->once(layer);
     if (!failed(failure) && (rank == 0 ? layer->act->both : !echo))
         verify(layer, sender, round);
-    ranks_agree(layer->ways->comm, failure, false);
 }
 
 static void open_buffers(struct bench *bench, struct layer *layer, size_t most) {

@@ -59,19 +59,19 @@ static void swap(void *state, long calls) {
 }
 
 // The block from rank `i` is what `i` sent to us.
-static void check(struct store *store, size_t bytes) {
-    struct bench *bench = store->bench;
-    for (int i = 0; i < bench->size && !failed(&bench->failure); i++) {
-        size_t wrong =
-            payload_check(store->in.pool + (size_t)i * bytes, bytes, i, (unsigned)bench->rank);
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    const struct store *store = operation->state;
+    size_t bytes = (size_t)store->block;
+    int rank = store->bench->rank;
+    (void)round;
+    for (int i = 0; i < store->bench->size && !failed(failure); i++) {
+        size_t wrong = payload_check(store->in.pool + (size_t)i * bytes, bytes, i, (unsigned)rank);
         if (wrong < bytes)
-            failure_set(
-                &bench->failure, STATUS_FAILED,
-                "wrong result: byte %zu of %zu B from rank %d to rank %d in an all-to-all; "
-                "do not trust this MPI's collectives",
-                wrong, bytes, i, bench->rank);
+            failure_set(failure, STATUS_FAILED,
+                        "wrong result: byte %zu of %zu B from rank %d to rank %d in an "
+                        "all-to-all; do not trust this MPI's collectives",
+                        wrong, bytes, i, rank);
     }
-    ranks_agree(bench->comm, &bench->failure, false);
 }
 
 static void measure(struct store *store, size_t bytes) {
@@ -80,6 +80,7 @@ static void measure(struct store *store, size_t bytes) {
     struct operation exchange = {
         .name = "alltoall",
         .message = {.payload = (double)bytes * bench->size * (bench->size - 1)},
+        .around = &(const struct around){.check = check},
         .run = swap,
         .state = store};
     double own = 2 * (double)buffer_room(store->out.bytes, false, 0, 1);
@@ -90,7 +91,7 @@ static void measure(struct store *store, size_t bytes) {
     store->block = (int)bytes;
     double first_s = sampler_once(&store->sampler, &exchange, 1);
     note(store, first_s, usage_read(), own);
-    check(store, bytes);
+    sampler_check(&store->sampler, &exchange, 1);
     double each_s = sampler_once(&store->sampler, &exchange, calls);
     note(store, each_s, usage_read(), own);
 }

@@ -30,8 +30,7 @@ static const struct option first_calls_options[] = {
 // Arguments of a call: a block of `count` bytes for each rank, to send and to receive.
 struct blocks {
     MPI_Comm all, comm;
-    void (*call)(const struct blocks *blocks);
-    int count;
+    int rank, size, kind, count;
     char *out, *in;
 };
 
@@ -91,7 +90,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static void run_call(void *state, long calls) {
     const struct blocks *blocks = state;
     for (; calls > 0; calls--)
-        blocks->call(blocks);
+        kinds[blocks->kind].call(blocks);
 }
 
 // Before the first of the two calls; the second has the same communicator.
@@ -103,16 +102,54 @@ static void renew(const struct operation *operation, long repetition) {
     MPI_Comm_dup(blocks->all, &blocks->comm);
 }
 
+// Poison: nothing that any operation leaves. The root's own message is where bcast takes it.
+static void fill_blocks(const struct blocks *blocks) {
+    enum left left = kinds[blocks->kind].left;
+    size_t bytes = (size_t)blocks->count, ranks = (size_t)blocks->size;
+    for (int r = 0; r < blocks->size; r++) {
+        payload_fill(blocks->out + (size_t)r * bytes, bytes, left == ORED ? 0 : blocks->rank,
+                     (unsigned)r);
+        payload_poison(blocks->in + (size_t)r * bytes, bytes, r, (unsigned)blocks->rank);
+    }
+    if (blocks->rank == 0)
+        payload_fill(blocks->in, bytes, 0, 0);
+    for (size_t bit = 0; left == ORED && bit < 8 * bytes; bit++)
+        if (bit % ranks != (size_t)blocks->rank)
+            blocks->out[bit / 8] &= (char)~(1 << bit % 8);
+}
+
+static void check_blocks(const struct operation *operation, unsigned round,
+                         struct failure *failure) {
+    const struct blocks *blocks = operation->state;
+    enum left left = kinds[blocks->kind].left;
+    size_t bytes = (size_t)blocks->count;
+    bool each = left == FROM_EACH || left == FOR_EACH_ONE;
+    size_t right = 0, wanted = 0;
+    if (round == 0 || left == NOTHING || (kinds[blocks->kind].at_root && blocks->rank != 0))
+        return;
+    for (int r = 0; r < (each ? blocks->size : 1) && right == wanted; r++) {
+        const char *place = blocks->in + (size_t)r * bytes;
+        unsigned message = left == FOR_EACH_ONE ? (unsigned)blocks->rank : 0;
+        wanted += bytes;
+        right += payload_check(place, bytes, each ? r : 0, message);
+    }
+    if (right < wanted)
+        failure_set(failure, STATUS_FAILED,
+                    "wrong result: byte %zu of %s of %zu B at rank %d; do not trust this MPI's "
+                    "transport",
+                    right, operation->name, bytes, blocks->rank);
+}
+
 // The barrier is our own, by messages: the library's would set up more of what is looked for. A
 // network's connections to the ranks 1, 2, 4, ... ahead are there already: the barrier and the
 // agreeing of ranks opened them.
-static void measure_two_calls(struct sampler *sampler, struct blocks *blocks, int kind) {
-    struct bench *bench = sampler->bench;
+static void measure_two_calls(struct sampler *sampler, struct blocks *blocks) {
+    const int kind = blocks->kind;
     size_t bytes = kinds[kind].left == NOTHING ? 0 : (size_t)blocks->count;
     struct turn calls[2] = {
         {{.name = kinds[kind].first,
           .message = {.bytes = bytes,
-                      .payload = (double)bytes * (bench->size - 1)}, // by any, at least
+                      .payload = (double)bytes * (blocks->size - 1)}, // by any, at least
           .special = {.calls = 1, .program = true},
           .around = &(const struct around){.prepare = renew},
           .run = run_call,
@@ -121,44 +158,9 @@ static void measure_two_calls(struct sampler *sampler, struct blocks *blocks, in
     struct order order = {.how = ORDER_DECLARED};
     calls[1] = calls[0];
     calls[1].operation.name = kinds[kind].second;
-    calls[1].operation.around = NULL;
-    blocks->call = kinds[kind].call;
+    calls[1].operation.around = &(const struct around){.check = check_blocks};
     sampler_turns(sampler, calls, 2, stop_next, &order);
-}
-
-// Poison: nothing that any operation leaves. The root's own message is where bcast takes it.
-static void fill_blocks(const struct bench *bench, enum left left, const struct blocks *blocks) {
-    size_t bytes = (size_t)blocks->count, ranks = (size_t)bench->size;
-    for (int r = 0; r < bench->size; r++) {
-        payload_fill(blocks->out + (size_t)r * bytes, bytes, left == ORED ? 0 : bench->rank,
-                     (unsigned)r);
-        payload_poison(blocks->in + (size_t)r * bytes, bytes, r, (unsigned)bench->rank);
-    }
-    if (bench->rank == 0)
-        payload_fill(blocks->in, bytes, 0, 0);
-    for (size_t bit = 0; left == ORED && bit < 8 * bytes; bit++)
-        if (bit % ranks != (size_t)bench->rank)
-            blocks->out[bit / 8] &= (char)~(1 << bit % 8);
-}
-
-static void check_blocks(struct bench *bench, int kind, const struct blocks *blocks) {
-    enum left left = kinds[kind].left;
-    size_t bytes = (size_t)blocks->count;
-    bool each = left == FROM_EACH || left == FOR_EACH_ONE;
-    size_t right = 0, wanted = 0;
-    if (left == NOTHING || (kinds[kind].at_root && bench->rank != 0))
-        return;
-    for (int r = 0; r < (each ? bench->size : 1) && right == wanted; r++) {
-        const char *place = blocks->in + (size_t)r * bytes;
-        unsigned message = left == FOR_EACH_ONE ? (unsigned)bench->rank : 0;
-        wanted += bytes;
-        right += payload_check(place, bytes, each ? r : 0, message);
-    }
-    if (right < wanted)
-        failure_set(&bench->failure, STATUS_FAILED,
-                    "wrong result: byte %zu of %s of %zu B at rank %d; do not trust this MPI's "
-                    "transport",
-                    right, kinds[kind].second, bytes, bench->rank);
+    sampler_check(sampler, &calls[1].operation, 1);
 }
 
 // Samples NAME-first and NAME-second of seven operations with `bytes` B a message, on a new
@@ -178,14 +180,14 @@ static void first_calls_measure(struct bench *bench, size_t bytes) {
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         struct blocks blocks = {.all = bench->comm,
                                 .comm = MPI_COMM_NULL,
+                                .rank = bench->rank,
+                                .size = bench->size,
                                 .count = (int)bytes,
                                 .out = out.pool,
                                 .in = in.pool};
-        for (int kind = 0; kind < KINDS && !failed(&bench->failure); kind++) {
-            fill_blocks(bench, kinds[kind].left, &blocks);
-            measure_two_calls(&sampler, &blocks, kind);
-            check_blocks(bench, kind, &blocks);
-            ranks_agree(bench->comm, &bench->failure, false);
+        for (; blocks.kind < KINDS && !failed(&bench->failure); blocks.kind++) {
+            fill_blocks(&blocks);
+            measure_two_calls(&sampler, &blocks);
         }
         if (blocks.comm != MPI_COMM_NULL)
             MPI_Comm_free(&blocks.comm);

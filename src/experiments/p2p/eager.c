@@ -40,7 +40,8 @@ struct eager {
     // State of the last send, on the sender:
     double asked_s; // the receiver begins to stay away no earlier than this
     bool alone;     // it was complete within the window, before the receive was posted
-    bool any_alone; // of the present size
+    bool any_alone; // a send of the present size
+    int counted;    // sends of the present size
     bool counts;    // a sender that lost its core may have met a receiver that was back
 };
 
@@ -133,46 +134,48 @@ static void describe(const struct operation *operation, const struct timing *tim
     struct eager *eager = operation->state;
     (void)timing;
     eager->any_alone |= eager->counts && eager->alone;
+    eager->counted += eager->counts;
     sample->operation = eager->alone ? "eager-alone" : "eager-held";
     sample->valid = eager->counts;
 }
 
-// Takes samples of one size; returns, on rank 0, whether a valid send went alone. One such send is
-// proof: a send that is held does not complete before its receive, but a busy machine can delay
-// any other. Failures are those of each rank.
-static bool one_alone(struct eager *eager, size_t bytes) {
-    struct bench *bench = eager->bench;
-    struct turn turn = {
-        {.name = "eager",
-         .message = {.bytes = bytes, .payload = (double)bytes},
-         .special = {.bystander = bench->rank == 1, .program = true, .own = true},
-         .around =
-             &(const struct around){.prepare = prepare, .leave = leave, .describe = describe},
-         .run = run_calls,
-         .state = eager},
-        {0}};
-    eager->any_alone = false;
-    eager->count = (int)bytes;
-    sampler_turns(&eager->sampler, &turn, 1, stop_next, &bench->order);
-    if (bench->rank == 0 && turn.progress.valid.n < eager->tries)
-        failure_set(&bench->failure, STATUS_FAILED,
-                    "the sender lost its core too often to watch a send of %zu B for %g s; use "
+// After the samples of a size. A send that is held does not complete before its receive, so one
+// that is complete is proof; a busy machine can delay any other.
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    const struct eager *eager = operation->state;
+    if (round == 1 && eager->bench->rank == 0 && eager->counted < eager->tries)
+        failure_set(failure, STATUS_FAILED,
+                    "the sender lost its core too often to watch a send of %d B for %g s; use "
                     "quieter cores or a longer --window",
-                    bytes, eager->window_s);
+                    eager->count, eager->window_s);
     if (eager->wrong)
-        failure_set(&bench->failure, STATUS_FAILED,
-                    "wrong payload: byte %zu of a message of %zu B; do not trust this MPI's "
+        failure_set(failure, STATUS_FAILED,
+                    "wrong payload: byte %zu of a message of %d B; do not trust this MPI's "
                     "transport",
-                    eager->right, bytes);
-    return eager->any_alone;
+                    eager->right, eager->count);
 }
 
 // Whether messages of `bytes` are complete without their receiver; collective, agreed.
 static bool goes_alone(struct eager *eager, size_t bytes) {
-    double alone = one_alone(eager, bytes);
-    ranks_agree(eager->bench->comm, &eager->bench->failure, false);
-    announce(eager->bench->comm, &alone, 1);
-    bench_print(eager->bench);
+    struct bench *bench = eager->bench;
+    struct turn turn = {{.name = "eager",
+                         .message = {.bytes = bytes, .payload = (double)bytes},
+                         .special = {.bystander = bench->rank == 1, .program = true, .own = true},
+                         .around = &(const struct around){.prepare = prepare,
+                                                          .leave = leave,
+                                                          .check = check,
+                                                          .describe = describe},
+                         .run = run_calls,
+                         .state = eager},
+                        {0}};
+    eager->any_alone = false;
+    eager->counted = 0;
+    eager->count = (int)bytes;
+    sampler_turns(&eager->sampler, &turn, 1, stop_next, &bench->order);
+    sampler_check(&eager->sampler, &turn.operation, 1);
+    double alone = eager->any_alone;
+    announce(bench->comm, &alone, 1);
+    bench_print(bench);
     return alone != 0;
 }
 

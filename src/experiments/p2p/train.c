@@ -51,11 +51,9 @@ static void check_one(struct train *train, int sender, unsigned message, struct 
                     wrong, count, sender);
 }
 
-static void check(struct train *train, unsigned turn) {
-    struct failure *failure = &train->bench->failure;
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     for (int sender = 0; sender < 2; sender++)
-        check_one(train, sender, 2 * turn + (unsigned)sender, failure);
-    ranks_agree(train->bench->comm, failure, false);
+        check_one(operation->state, sender, 2 * round + (unsigned)sender, failure);
 }
 
 // A sample: of messages whose parts are summed up one row, else two of different lengths; and, on
@@ -218,15 +216,17 @@ static bool open_train(struct train *train, struct compute *compute, const struc
 
 // One size, between two checks of the payload.
 static void measure(struct train *train, size_t bytes, void (*size)(struct train *)) {
-    struct failure *failure = &train->bench->failure;
+    const struct operation message = {.name = "message",
+                                      .message = {.bytes = bytes},
+                                      .around = &(const struct around){.check = check},
+                                      .state = train};
     train->count = (int)bytes;
     buffer_shape(&train->out, bytes);
     buffer_shape(&train->in, bytes);
-    check(train, 0);
-    if (!failed(failure))
+    sampler_check(&train->sampler, &message, 0);
+    if (!failed(&train->bench->failure))
         size(train);
-    if (ranks_agree(train->bench->comm, failure, false) == STATUS_OK)
-        check(train, 1);
+    sampler_check(&train->sampler, &message, 1);
 }
 
 void train_run(struct bench *bench, void (*size)(struct train *train)) {

@@ -94,6 +94,16 @@ static void measure(struct sampler *sampler, const struct radix_variant *variant
         .distribution = options_text(options, "distribution")};
     snprintf(name, sizeof name, "radix-%s", variant->name);
     const char *operation = samples_name(&bench->samples, name, &bench->failure);
+    struct radix tagged = radix_tagged(&radix);
+    radix_open(&tagged, &bench->failure);
+    sampler_check(
+        sampler,
+        &(struct operation){.name = operation,
+                            .message = {.bytes = buffer},
+                            .around = &(const struct around){.check = radix_check_stable},
+                            .state = &tagged},
+        0);
+    radix_close(&tagged);
     radix_open(&radix, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         kernel_measure(sampler, &(struct kernel){.operation = operation,

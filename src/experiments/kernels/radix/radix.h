@@ -71,7 +71,6 @@ struct radix {
     int pass;
     const char *distribution; // of the input
     bool tagged;              // keys of 8 B with the number of their place below the digits
-    bool stable;              // was found to be
 };
 
 static inline size_t radix_width(const struct radix *radix) {
@@ -160,5 +159,10 @@ void radix_sent(struct radix *radix, double messages, double keys);
 // radix_check.c
 void radix_fill(void *radix);
 void radix_check(void *radix, struct failure *failure);
+// The same sort of keys that carry their place, to be opened; and the check that it keeps the
+// order of equal keys.
+struct radix radix_tagged(const struct radix *radix);
+void radix_check_stable(const struct operation *operation, unsigned round,
+                        struct failure *failure);
 
 #endif
