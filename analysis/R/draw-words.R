@@ -232,7 +232,7 @@ describe_stratum <- function(rows) {
     if (!is.null(rows$placement)) {
       fifelse(nzchar(rows$placement), paste("placement", rows$placement), "")
     },
-    rows$settings,
+    if (!is.null(rows$settings)) values_in_words(rows$settings, dropped = character()),
     if (!is.null(rows$parameters)) values_in_words(rows$parameters, dropped = character()),
     rows$simulated
   )
@@ -272,7 +272,9 @@ count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
 is_counted <- function(column) column %in% names(words_for("counted"))
 
 say_value <- function(column, values) {
-  known <- c(words_for("values"), list(test = words_for("tests")))[[column]]
+  known <- switch(column,
+    operation = words_for("operations"), test = words_for("tests"), words_for("values")[[column]]
+  )
   known <- if (is.null(known)) rep(NA_character_, length(values)) else unlist(known)[values]
   counted <- words_for("counted")[[column]]
   words <- if (column == "bytes") {

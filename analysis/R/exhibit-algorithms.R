@@ -19,7 +19,7 @@ exhibit_best_algorithm <- function(exhibit) {
   row <- argument(exhibit, "row", "ranks")
   cells <- regret_of_default(exhibit, row, argument(exhibit, "panel", "mpi"))
   if (!nrow(cells)) await("launches of several algorithms beside the library's choice")
-  if (uniqueN(cells$row) < 2L) await("another ", gsub("_", " ", word_of_column(row)))
+  if (uniqueN(cells$row) < 2L) await("another ", word_of_column(row))
   columns <- if (uniqueN(cells$panel) > 4L) 2L else 1L
   cells[, label := fitting(gsub("_", "\n", best, fixed = TRUE), columns * nlevels(size))]
   plot <- ggplot2::ggplot(cells, ggplot2::aes(size, row, fill = 100 * regret)) +
@@ -27,7 +27,7 @@ exhibit_best_algorithm <- function(exhibit) {
     ggplot2::geom_text(ggplot2::aes(label = label), size = 8 / ggplot2::.pt, lineheight = 0.8) +
     ggplot2::facet_wrap("panel", ncol = columns) +
     ggplot2::labs(
-      x = "message size", y = gsub("_", " ", word_of_column(row)),
+      x = "message size", y = word_of_column(row),
       caption = caption_of_exhibit(exhibit, paste(
         "Each cell: the fastest algorithm. Colour: by how many % the library's choice is slower.",
         "With four launches or more, every second launch chooses the algorithm and the others",

@@ -37,7 +37,9 @@ exhibit_relative <- function(exhibit) {
   comparison <- compare_exhibit(exhibit, by)
   reference <- reference_in(comparison, argument(exhibit, "reference", "near"))
   relative <- relative_to(comparison, reference)
-  if (!nrow(relative)) await("launches with ", by, " ", reference, " and with another")
+  if (!nrow(relative)) {
+    await("launches with ", word_of_column(by), " ", reference, " and with another")
+  }
   of <- argument(exhibit, "of", "performance")
   relative[, `:=`(ratio = 100 * performance, low = 100 * low, high = 100 * high)]
   if (of == "time") relative[, `:=`(ratio = 1e4 / ratio, low = 1e4 / high, high = 1e4 / low)]
@@ -138,7 +140,7 @@ unexplained_in <- function(comparison, named) {
 }
 
 # An option and the parameter that sets it have the same bare name.
-bare_name <- function(column) gsub("[_-]+", "-", word_of_column(column))
+bare_name <- function(column) gsub("[ -]+", "-", word_of_column(column))
 
 #' Ratios of times with their verdicts, at fixed sizes, by the levels of a column.
 #'
@@ -241,7 +243,7 @@ error_ratios <- function(exhibit) {
   measured <- unique(exhibit$summary$operation)
   there <- pairs$wrong %in% measured & pairs$right %in% measured
   if (!any(there)) {
-    await("launches with the operations ", pairs$wrong[[1L]], " and ", pairs$right[[1L]])
+    await("launches with the operations ", in_series(operation_in_words(unlist(pairs[1L]))))
   }
   pairs <- pairs[there]
   rbindlist(lapply(seq_len(nrow(pairs)), function(i) {

@@ -82,7 +82,7 @@ axis_of <- function(x, values, scale) {
   sizes <- x == "bytes"
   # With one value of a parameter, a curve would show nothing.
   if (!sizes && uniqueN(values) < 2L) {
-    await("another ", if (is_counted(x)) "number of ", gsub("_", " ", word_of_column(x)))
+    await("another ", if (is_counted(x)) "number of ", word_of_column(x))
   }
   if (sizes && scale == "log") {
     return(list(
@@ -91,7 +91,7 @@ axis_of <- function(x, values, scale) {
     ))
   }
   title <- if (sizes) "message size" else AXES[[x]]
-  if (is.null(title)) title <- gsub("_", " ", word_of_column(x))
+  if (is.null(title)) title <- word_of_column(x)
   label <- if (sizes) format_bytes else format_axis
   steps <- sort(unique(values[is.finite(values)]))
   # A log axis cannot show a queue of 0 entries.

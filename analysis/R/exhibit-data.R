@@ -114,8 +114,12 @@ lacking_values <- function(table, filter) {
   }))
 }
 
+#' The name of a column in words, such as "eager limit" and "CPU model"; a measure has no unit.
+#' @noRd
 word_of_column <- function(column) {
-  sub("^mpi$", "MPI", sub("^(option|parameter|setting)_", "", column))
+  known <- words_for("columns")[column]
+  other <- gsub("_", " ", sub("^(option|parameter|setting)_", "", column), fixed = TRUE)
+  unname(fcoalesce(unname(known), sub(" (s|us|ms|bytes)$", "", other)))
 }
 
 #' The data from which a verb draws an exhibit.
@@ -333,7 +337,7 @@ OF_TIME <- c(
 #' @noRd
 summary_of_measure <- function(exhibit, measure) {
   values <- exhibit$summary[[column_of_measure(measure)]]
-  if (is.null(values)) await("launches with the column ", measure)
+  if (is.null(values)) await("launches with the measure ", word_of_column(measure))
   out <- keep_rows(exhibit$summary, which(!is.na(values)))
   set(out, j = c("value", "measure"), value = list(values[!is.na(values)], measure))
   out[, setdiff(names(out), OF_TIME), with = FALSE]

@@ -15,8 +15,6 @@ medians_of_measures <- function(exhibit, measures, x) {
 # Puts each word on its own line, since bars are narrow. A size stays with its unit.
 narrow_words <- function(text) gsub(",? (?![KM]?i?B\\b)|(?<=-)", "\n", text, perl = TRUE)
 
-phase_name <- function(measure) gsub("_", " ", sub("_s$", "", measure))
-
 #' Phases of a program, stacked.
 #'
 #' Arguments: `measures` (columns of the samples, in s), `x` (`ranks`), `series`, `panel`. The
@@ -31,7 +29,7 @@ exhibit_phases <- function(exhibit) {
   bar <- function(table) level_of(table, unique(c(x, argument(exhibit, "series", "mpi"))))
   set(parts, j = "bar", value = bar(parts))
   set(whole, j = "bar", value = factor(as.character(bar(whole)), levels(parts$bar)))
-  parts[, phase := factor(phase_name(measure), phase_name(measures))]
+  parts[, phase := factor(word_of_column(measure), word_of_column(measures))]
   plot <- ggplot2::ggplot(parts, ggplot2::aes(bar, 1e3 * value)) +
     ggplot2::geom_col(ggplot2::aes(fill = phase), width = 0.6) +
     ggplot2::geom_pointrange(
@@ -157,7 +155,7 @@ exhibit_phase_table <- function(exhibit) {
   )
   setnames(shown, "time", "Time (ms)")
   for (measure in measures) {
-    name <- paste0(sentence_case(phase_name(measure)), " (ms)")
+    name <- paste0(sentence_case(word_of_column(measure)), " (ms)")
     set(shown, j = name, value = ms(table[[measure]]))
   }
   set(shown, j = "Computation (%)", value = format_digits(100 * table$share))

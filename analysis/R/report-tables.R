@@ -117,7 +117,7 @@ titled_strata <- function(table) {
     stats::setNames(lapply(table[known], title_of), STRATA_TITLES[known]),
     stats::setNames(
       lapply(table[more], function(values) fcoalesce(as.character(values), "")),
-      sentence_case(gsub("_", " ", word_of_column(more), fixed = TRUE))
+      sentence_case(word_of_column(more))
     )
   )
 }

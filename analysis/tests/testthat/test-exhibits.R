@@ -388,7 +388,7 @@ test_that("hidden computation and overhead come out of a planted curve", {
   expect_equal(curve[measure == "alone_s"][order(step)]$median_s, alone)
   expect_equal(unique(curve[measure == "wait_s"]$median_s), 1e-7)
   waiting <- drawn_from(folder, one_row("overlap", arguments = "measures=end_s"))$coverage
-  expect_identical(waiting$lacks, "launches with the column end_s")
+  expect_identical(waiting$lacks, "launches with the measure end")
   overhead <- fresh_folder()
   operations <- paste0("logp-", c(
     "eel", "g", "os-call", "or-call", "os-overlap", "or-overlap", "words"
@@ -489,7 +489,7 @@ test_that("a setting that no launch had is unset in all, and hides no exhibit", 
   folder <- plant(fresh_folder(), design_of(bytes = 1)[, time := 1e-6])
   row <- one_row("by_size", arguments = "series=mpi setting_async_progress")
   drawn <- drawn_from(folder, row)
-  expect_match(drawn$coverage$lacks, "another async_progress", fixed = TRUE)
+  expect_match(drawn$coverage$lacks, "another async progress", fixed = TRUE)
   expect_match(as.character(drawn$data$level), "the library's own progress", fixed = TRUE)
 })
 

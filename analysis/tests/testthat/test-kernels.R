@@ -69,7 +69,7 @@ test_that("phases and the share of computation come out, as figure and as table"
   expect_equal(table$data[ranks == 4L]$speedup, 1.25, tolerance = 1e-6)
   expect_match(table$page, "28.0", fixed = TRUE)
   missing <- drawn(folder, "phases", "measures=idle_s")$coverage
-  expect_identical(missing$lacks, "launches with the column idle_s")
+  expect_identical(missing$lacks, "launches with the measure idle")
 })
 
 test_that("messages are listed as they were counted", {

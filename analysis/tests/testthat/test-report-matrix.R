@@ -249,6 +249,22 @@ test_that("questions are named in words, and the line of the machine names each 
   expect_match(machine_line(used[3L]), "Compared: no MPI library (wheels).", fixed = TRUE)
 })
 
+test_that("columns and settings have words, without underscores and without equality signs", {
+  expect_identical(
+    word_of_column(c("mpi", "setting_eager_limit", "option_start", "cpu_model", "alone_s")),
+    c("MPI", "eager limit", "start", "CPU model", "alone")
+  )
+  expect_no_match(word_of_column(FILTER_COLUMNS), "_")
+  rows <- data.table(
+    operation = "pingpong", transport = "shm", test = "pingpong_full",
+    settings = c("", "async_progress=yes; eager_limit=1024")
+  )
+  expect_identical(describe_stratum(rows), c(
+    "ping-pong, shared memory",
+    "ping-pong, shared memory, async progress yes, eager up to 1024 B"
+  ))
+})
+
 test_that("a library that leads for several sizes is named once", {
   winners <- data.table(
     site = "s", simulated = "", operation = "pingpong", transport = "shm",
