@@ -15,18 +15,24 @@ static struct {
     size_t bytes;
 } now;
 
+void errors_text(int code, char said[MPI_MAX_ERROR_STRING]) {
+    int length = 0;
+    *said = '\0';
+    MPI_Error_string(code, said, &length);
+    for (char *c = said; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+}
+
 // The default handlers differ between libraries, and do not name the operation.
 static void tell(int code) {
     static bool told;
     if (told) // the end of the launch may be an error, too
         return;
     told = true;
-    char said[MPI_MAX_ERROR_STRING] = "", during[120] = "outside of all operations";
-    int length = 0, rank, size;
-    MPI_Error_string(code, said, &length);
-    for (char *c = said; *c; c++)
-        if (*c == '\n')
-            *c = ' ';
+    char said[MPI_MAX_ERROR_STRING], during[120] = "outside of all operations";
+    int rank, size;
+    errors_text(code, said);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (now.operation)

@@ -18,6 +18,9 @@ void errors_during(const char *operation, size_t bytes);
 // The same for a window and for a file, which do not inherit the handler of a communicator.
 void errors_of_window(MPI_Win window);
 void errors_of_file(MPI_File file);
+
+// The library's text for an error, without line ends.
+void errors_text(int code, char said[MPI_MAX_ERROR_STRING]);
 #endif
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "host.h"
+#include "random.h"
 #include "ranks.h"
 
 #include <stdint.h>
@@ -145,22 +146,15 @@ void memory_fit(MPI_Comm comm, double *bytes, int count, double limit, int *fits
     MPI_Allreduce(MPI_IN_PLACE, fits, count, MPI_INT, MPI_MIN, comm);
 }
 
-// The finalizer of SplitMix64 (Steele, Lea and Flood 2014), which maps no two numbers to one.
-static uint64_t mixed(uint64_t x) {
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 // Returns the start of a message's sequence, different for each pair of sender and message.
 static uint64_t seed_of(int sender, unsigned message) {
-    return mixed((uint64_t)(unsigned)sender << 32 | message);
+    return random_mixed((uint64_t)(unsigned)sender << 32 | message);
 }
 
 // Word `index` of a payload. Words at one position differ between any two messages, and the words
 // of a message differ from each other.
 static uint64_t word(uint64_t seed, size_t index) {
-    return mixed(seed + ((uint64_t)index + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    return random_mixed(seed + ((uint64_t)index + 1) * RANDOM_STEP);
 }
 
 // Bytes of a payload from position `first`, a multiple of a word's size, on.
@@ -221,4 +215,14 @@ size_t payload_check(const char *bytes, size_t count, int sender, unsigned messa
             return i + wrong;
     }
     return count;
+}
+
+void payload_verify(const char *bytes, size_t count, int sender, unsigned message, int receiver,
+                    struct failure *failure) {
+    size_t wrong = payload_check(bytes, count, sender, message);
+    if (wrong < count)
+        failure_set(failure, STATUS_FAILED,
+                    "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; do "
+                    "not trust this MPI's transport",
+                    wrong, count, sender, receiver);
 }

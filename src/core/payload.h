@@ -60,5 +60,8 @@ void payload_poison(char *bytes, size_t count, int sender, unsigned message);
 
 // Position of the first wrong byte, or `count` when all are right.
 size_t payload_check(const char *bytes, size_t count, int sender, unsigned message);
+// The same as a failure (STATUS_FAILED) of the rank that received it.
+void payload_verify(const char *bytes, size_t count, int sender, unsigned message, int receiver,
+                    struct failure *failure);
 
 #endif

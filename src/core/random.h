@@ -5,11 +5,17 @@
 
 #include <stdint.h>
 
-static inline uint64_t random_next(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+#define RANDOM_STEP UINT64_C(0x9e3779b97f4a7c15)
+
+// Mixes the bits of a number; no two numbers have one result.
+static inline uint64_t random_mixed(uint64_t z) {
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+
+static inline uint64_t random_next(uint64_t *state) {
+    return random_mixed(*state += RANDOM_STEP);
 }
 
 // Returns a random number in [0, 1).

@@ -132,9 +132,8 @@ static void open_file(struct blocks *b, struct failure *failure) {
                       MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                       MPI_INFO_NULL, &b->file);
     if (code != MPI_SUCCESS) {
-        char said[MPI_MAX_ERROR_STRING] = "";
-        int length = 0;
-        MPI_Error_string(code, said, &length);
+        char said[MPI_MAX_ERROR_STRING];
+        errors_text(code, said);
         b->file = MPI_FILE_NULL;
         failure_set(failure, STATUS_USAGE,
                     "--folder: the MPI library cannot create %s ('%s'); give a folder that all "

@@ -100,9 +100,7 @@ static void make(struct rma *rma, size_t room, struct layout *layout, struct fai
     MPI_Errhandler_free(&handler);
     if (code != MPI_SUCCESS) {
         char text[MPI_MAX_ERROR_STRING];
-        int length;
-        MPI_Error_string(code, text, &length);
-        text[strcspn(text, "\n")] = 0;
+        errors_text(code, text);
         failure_set(failure, STATUS_FAILED, "--window %s: this MPI made none: %s", rma->kind,
                     text);
     }

@@ -74,12 +74,8 @@ static void each_payload(struct fan *fan, size_t count, unsigned round, struct f
                 payload_fill(bytes, count, self, message);
             else if (!verify)
                 payload_poison(bytes, count, p, message);
-            size_t wrong = verify && !fan->sends ? payload_check(bytes, count, p, message) : count;
-            if (wrong < count)
-                failure_set(verify, STATUS_FAILED,
-                            "wrong payload: byte %zu of a message of %zu B from rank %d to rank "
-                            "%d; do not trust this MPI's transport",
-                            wrong, count, p, self);
+            else if (!fan->sends)
+                payload_verify(bytes, count, p, message, self, verify);
         }
 }
 

@@ -2,6 +2,8 @@
 // Checks the FFT: against FFTW's own transform of all points, and by transforming there and back.
 #include "fft.h"
 
+#include "random.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,10 +12,7 @@ enum { PIECE = 1 << 16 }; // points that rank 0 sends at once
 
 // A mixed counter (as in splitmix64): any rank knows any point, and no two are alike.
 struct point fft_input(uint64_t index) {
-    uint64_t x = (index + 1) * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    x ^= x >> 31;
+    uint64_t x = random_mixed((index + 1) * RANDOM_STEP);
     return (struct point){(double)(x >> 32) * 0x1p-32 - 0.5,
                           (double)(x & 0xffffffffu) * 0x1p-32 - 0.5};
 }

@@ -2,16 +2,14 @@
 // Makes the keys, and checks the result: order over all ranks, the same keys, stability.
 #include "radix.h"
 
+#include "random.h"
+
 #include <string.h>
 
 enum { FEW = 16 };
 
-// A mixed counter (as in splitmix64).
 static uint64_t mixed(uint64_t x) {
-    x *= 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return random_mixed(x * RANDOM_STEP);
 }
 
 // A key of 64 bits, of which the high ones are taken.
