@@ -39,6 +39,7 @@ static int complain(const char *where, const struct failure *failure) {
 
 // The exit status, where all that was printed could be written.
 static int printed(int status) {
+    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     struct failure failure = {0};

@@ -136,8 +136,8 @@ static void open_file(struct blocks *b, struct failure *failure) {
         errors_text(code, said);
         b->file = MPI_FILE_NULL;
         failure_set(failure, STATUS_USAGE,
-                    "--folder: the MPI library cannot create %s ('%s'); give a folder that all "
-                    "ranks can write",
+                    "--folder: give a folder that all ranks can write; the MPI library cannot "
+                    "create %s ('%s')",
                     b->path, said);
     }
     if (ranks_agree(b->bench->comm, failure, false) == STATUS_OK)
