@@ -63,6 +63,17 @@ int *bench_order(struct bench *bench, int count) {
     return NULL;
 }
 
+bool bench_buffers(struct bench *bench, struct buffer *out, struct buffer *in, size_t most,
+                   size_t slots) {
+    struct failure *failure = &bench->failure;
+    memory_ask(bench->comm, 2 * buffer_room(most, false, 0, slots), failure);
+    if (!failed(failure)) {
+        buffer_open(out, &bench->layout, "send", most, false, 0, slots, failure);
+        buffer_open(in, &bench->layout, "receive", most, false, 0, slots, failure);
+    }
+    return ranks_agree(bench->comm, failure, false) == STATUS_OK;
+}
+
 void bench_found(struct bench *bench, const char *name, double value) {
     if (!bench->found.text)
         json_open(&bench->found, '{');

@@ -89,6 +89,13 @@ struct need {
 // the findings. If nothing fits this is a failure (STATUS_USAGE). Collective; failure agreed.
 void bench_fit(struct bench *bench, struct need *needs, int count);
 
+struct buffer;
+
+// Opens warm buffers of `slots` messages of `most` B, to send and to receive. False, on all ranks:
+// no memory, or a failure before. Collective; failure agreed.
+bool bench_buffers(struct bench *bench, struct buffer *out, struct buffer *in, size_t most,
+                   size_t slots);
+
 // Adds a number to the findings (`observed.found`); a number that is not finite becomes null. Each
 // name may be used once. Only rank 0's numbers count.
 void bench_found(struct bench *bench, const char *name, double value);

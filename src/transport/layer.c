@@ -206,12 +206,7 @@ static void open_buffers(struct bench *bench, struct layer *layer, size_t most) 
         failure_set(&bench->failure, STATUS_USAGE,
                     "--transport %s carries messages of up to %zu B, --sizes has %zu",
                     layer->ways->carrier->name, limit, most);
-    memory_ask(bench->comm, 2 * buffer_room(most, false, 0, 1), &bench->failure);
-    if (failed(&bench->failure))
-        return;
-    buffer_open(&layer->out, &bench->layout, "send", most, false, 0, 1, &bench->failure);
-    buffer_open(&layer->in, &bench->layout, "receive", most, false, 0, 1, &bench->failure);
-    ranks_agree(bench->comm, &bench->failure, false);
+    bench_buffers(bench, &layer->out, &layer->in, most, 1);
 }
 
 // Open until the program ends: the description counts what went over its connections.

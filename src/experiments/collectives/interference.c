@@ -249,13 +249,7 @@ static void run(struct bench *bench) {
     place(&crowd);
     size_t most = crowd.victims ? sizes_largest(&sizes) : (size_t)crowd.load;
     sampler_open(&sampler, bench, false);
-    if (!failed(&bench->failure))
-        memory_ask(bench->comm, 2 * buffer_room(most, false, 0, 1), &bench->failure);
-    if (!failed(&bench->failure)) {
-        buffer_open(&crowd.out, &bench->layout, "send", most, false, 0, 1, &bench->failure);
-        buffer_open(&crowd.in, &bench->layout, "receive", most, false, 0, 1, &bench->failure);
-    }
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+    if (bench_buffers(bench, &crowd.out, &crowd.in, most, 1))
         measure(&sampler, &crowd, &sizes);
     sampler_close(&sampler);
     buffer_close(&crowd.out);

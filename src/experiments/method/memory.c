@@ -151,15 +151,10 @@ static void run(struct bench *bench) {
         failure_set(&bench->failure, STATUS_USAGE,
                     "this kernel does not report a process's memory in /proc/self/smaps_rollup; "
                     "use Linux 4.14 or later");
-    memory_ask(bench->comm, 2 * buffer_room(bytes, false, 0, 1), &bench->failure);
-    if (failed(&bench->failure))
-        return;
     store.footprints = calloc(1 + 2 * sizes->count, sizeof *store.footprints);
     if (!store.footprints)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu sizes", sizes->count);
-    buffer_open(&store.out, &bench->layout, "send", bytes, false, 0, 1, &bench->failure);
-    buffer_open(&store.in, &bench->layout, "receive", bytes, false, 0, 1, &bench->failure);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+    if (bench_buffers(bench, &store.out, &store.in, bytes, 1)) {
         note(&store, bench->init_s, bench->after, 0);
         for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
             measure(&store, sizes->bytes[i]);

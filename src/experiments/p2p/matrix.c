@@ -117,13 +117,7 @@ static void run(struct bench *bench) {
                     "%d ranks have too many pairs; start at most %d, one on each node",
                     bench->size, RANKS_MOST);
     sampler_open(&sampler, bench, false);
-    if (!failed(&bench->failure))
-        memory_ask(bench->comm, 2 * buffer_room(most, false, 0, 1), &bench->failure);
-    if (!failed(&bench->failure)) {
-        buffer_open(&link.out, &bench->layout, "send", most, false, 0, 1, &bench->failure);
-        buffer_open(&link.in, &bench->layout, "receive", most, false, 0, 1, &bench->failure);
-    }
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+    if (bench_buffers(bench, &link.out, &link.in, most, 1))
         measure_all(&sampler, &link, &sizes);
     sampler_close(&sampler);
     buffer_close(&link.out);

@@ -216,14 +216,7 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
     struct stencil stencil = {.comm = bench->comm, .self = bench->rank, .dimensions = dimensions};
     size_t most = sizes_largest(sizes);
     open_grid(&stencil, bench->size);
-    memory_ask(bench->comm, 2 * buffer_room(most, false, 0, (size_t)stencil.sides),
-               &bench->failure);
-    if (!failed(&bench->failure)) {
-        buffer_open(&stencil.out, &bench->layout, "send", most, false, 0, (size_t)stencil.sides,
-                    &bench->failure);
-        buffer_open(&stencil.in, &bench->layout, "receive", most, false, 0, (size_t)stencil.sides,
-                    &bench->failure);
-    }
+    bench_buffers(bench, &stencil.out, &stencil.in, most, (size_t)stencil.sides);
     for (int i = 0; i < WAYS && ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK;
          i++) {
         if (strcmp(way, "all") != 0 && strcmp(way, ways[i].way) != 0)
