@@ -271,9 +271,23 @@ count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
 #' @noRd
 is_counted <- function(column) column %in% names(words_for("counted"))
 
+#' The name of a column in words, such as "eager limit" and "CPU model"; a measure has no unit.
+#' @noRd
+word_of_column <- function(column) {
+  known <- words_for("columns")[column]
+  other <- gsub("_", " ", sub("^(option|parameter|setting)_", "", column), fixed = TRUE)
+  unname(fcoalesce(unname(known), sub(" (s|us|ms|bytes)$", "", other)))
+}
+
+# Columns of the settings, parameters and options of a launch.
+VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
+
 say_value <- function(column, values) {
   known <- switch(column,
-    operation = words_for("operations"), test = words_for("tests"), words_for("values")[[column]]
+    operation = words_for("operations"), test = words_for("tests"),
+    setting_coll_selector = vapply(
+      words_for("selectors"), \(mpi) paste("choice of", title_of(mpi)), ""
+    ), words_for("values")[[column]]
   )
   known <- if (is.null(known)) rep(NA_character_, length(values)) else unlist(known)[values]
   counted <- words_for("counted")[[column]]
@@ -302,7 +316,9 @@ say_value <- function(column, values) {
   } else if (column == "setting_eager_limit") {
     paste("eager up to", format_bytes(as.numeric(values)))
   } else {
-    title_of(values)
+    titles <- title_of(values)
+    if (grepl(VARIED_COLUMN, column)) titles <- paste(word_of_column(column), titles)
+    titles
   }
   unset <- fcoalesce(unname(words_for("unset")[column]), "")
   unname(fifelse(is.na(values), unset, fcoalesce(known, words)))

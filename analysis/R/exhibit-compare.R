@@ -49,7 +49,7 @@ exhibit_relative <- function(exhibit) {
   plot <- plot_ratios(
     relative, exhibit, if (length(panel)) panel else "transport",
     sprintf("%s, %% of %s", of, in_words(by, reference)),
-    sprintf(WHAT_RELATIVE_SHOWS[[of]], by, reference),
+    sprintf(WHAT_RELATIVE_SHOWS[[of]], word_of_column(by), in_words(by, reference)),
     none = 100
   )
   others <- levels(in_words(by, unique(relative$other)))

@@ -114,14 +114,6 @@ lacking_values <- function(table, filter) {
   }))
 }
 
-#' The name of a column in words, such as "eager limit" and "CPU model"; a measure has no unit.
-#' @noRd
-word_of_column <- function(column) {
-  known <- words_for("columns")[column]
-  other <- gsub("_", " ", sub("^(option|parameter|setting)_", "", column), fixed = TRUE)
-  unname(fcoalesce(unname(known), sub(" (s|us|ms|bytes)$", "", other)))
-}
-
 #' The data from which a verb draws an exhibit.
 #'
 #' @param summary summary of the complete study: [summarise_launches()]. Missing columns of

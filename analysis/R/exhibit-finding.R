@@ -10,7 +10,7 @@ with_headline <- function(plot, exhibit) {
   finding <- attr(plot, "finding")
   where <- paste0(where_measured(exhibit$summary), ".")
   title <- sub("([^.?!])$", "\\1.", exhibit$spec$title)
-  plot$labels$title <- if (length(finding)) finding else exhibit$spec$title
+  plot$labels$title <- if (length(finding)) sentence_case(finding) else exhibit$spec$title
   plot$labels$subtitle <- paste(c(if (length(finding)) title, where), collapse = " ")
   plot
 }
@@ -32,7 +32,9 @@ AMOUNTS <- c(
 #' @param medians table with `panel`, `y`, the column `x` and the columns of `series`.
 #' @param axis title of the axis of `y`: "time (ms)".
 #' @param best whether the `lowest` or the `highest` value is best.
-#' @return a text; the range of the values if no place has several levels, or if all are equal.
+#' @return a text. If no place has several levels of the series, the MPI libraries of otherwise
+#'   equal places compete, and then the values of `x`. Without any competition, the text states the
+#'   growth over `x`, or the range of the values.
 #' @noRd
 finding_of_curves <- function(medians, x, axis, best, series) {
   cases <- setDT(as.list(medians))[is.finite(y)]
@@ -42,16 +44,21 @@ finding_of_curves <- function(medians, x, axis, best, series) {
   if (all(named %in% names(cases))) {
     set(cases, j = "level", value = if (length(named)) level_of(cases, named) else "")
   }
-  set(cases, j = "level", value = as.character(cases$level))
-  cases <- cases[, list(y = median(y)), by = c(place, "level")]
-  pick <- if (best == "lowest") min else max
-  cases[, `:=`(best = pick(y), several = .N > 1L), by = c(place)]
-  cases[, leads := several & y == best]
-  cases[, leads := leads & sum(leads) == 1L, by = c(place)]
-  count <- sort(table(cases$level[cases$leads]), decreasing = TRUE)
-  if (!length(count)) {
-    return(range_of_values(medians$y, axis))
+  fixed <- intersect(unique(c(place, series, PLACES, names(cases)[
+    grepl(VARIED_COLUMN, names(cases))
+  ])), names(cases))
+  rivals <- c("mpi", if (!is.numeric(cases[[x]]) && !x %in% c("panel", AMOUNTS)) x)
+  contests <- c(list(contest_of(cases, place, cases$level, best)), lapply(
+    intersect(rivals, names(cases)),
+    \(by) contest_of(cases, setdiff(fixed, c("panel", by)), in_words(by, cases[[by]]), best)
+  ))
+  won <- Filter(\(contest) any(contest$cases$leads), contests)
+  if (!length(won)) {
+    return(fcoalesce(growth_of(medians, x, axis), range_of_values(medians$y, axis)))
   }
+  cases <- won[[1L]]$cases
+  place <- won[[1L]]$place
+  count <- sort(table(cases$level[cases$leads]), decreasing = TRUE)
   leader <- names(count)[[1L]]
   noun <- sub("(,| [(]).*", "", axis)
   places <- uniqueN(cases[cases$several], by = place)
@@ -62,10 +69,54 @@ finding_of_curves <- function(medians, x, axis, best, series) {
   others <- others[is.finite(factor) & factor >= 1.05]
   paste(c(
     sprintf("%s has the %s %s%s", leader, best, noun, say_places(
-      count[[1L]], places, uniqueN(cases$panel) == 1L && x == "bytes"
+      count[[1L]], places, uniqueN(medians$panel) == 1L && x == "bytes"
     )),
     if (nrow(others)) say_how_far(others[which.max(factor)], noun, best)
   ), collapse = "; ")
+}
+
+# Columns of a configuration that must be equal where the MPI libraries compete.
+PLACES <- c(
+  "site", "simulated", "test", "transport", "placement", "operation", "queue", "step"
+)
+
+#' The levels at each place, and which of them alone has the best value.
+#' @noRd
+contest_of <- function(cases, place, level, best) {
+  cases <- copy(cases)
+  set(cases, j = "level", value = as.character(level))
+  cases <- cases[, list(y = median(y)), by = c(place, "level")]
+  pick <- if (best == "lowest") min else max
+  cases[, `:=`(best = pick(y), several = .N > 1L), by = c(place)]
+  cases[, leads := several & y == best]
+  cases[, leads := leads & sum(leads) == 1L, by = c(place)]
+  list(cases = cases, place = place)
+}
+
+#' How much a value grows from the smallest to the largest `x`: "Time at 8 ranks is from 2.0 to 31
+#' times that at 2 ranks". `NA` if `x` is no number, or if all values are equal or not positive.
+#' @noRd
+growth_of <- function(medians, x, axis) {
+  steps <- medians[[x]]
+  if (!is.numeric(steps) || uniqueN(steps) < 2L || uniqueN(medians$y) < 2L) {
+    return(NA_character_)
+  }
+  ends <- setDT(list(
+    curve = paste(medians$panel, medians$level, sep = "\n"), x = steps, y = medians$y
+  ))[is.finite(y) & x %in% range(x), list(y = median(y)), keyby = c("curve", "x")]
+  factors <- ends[, list(factor = if (.N == 2L && y[[1L]] > 0) y[[2L]] / y[[1L]] else NaN),
+    by = "curve"][is.finite(factor)]
+  if (!nrow(factors)) {
+    return(NA_character_)
+  }
+  word <- function(value) {
+    said <- say_value(x, format_whole(value))
+    if (grepl(" ", said, fixed = TRUE)) said else paste(word_of_column(x), said)
+  }
+  sprintf(
+    "%s at %s is %s times that at %s", sentence_case(sub("(,| [(]).*", "", axis)),
+    word(max(steps)), sub("^of ", "", say_range(factors$factor)), word(min(steps))
+  )
 }
 
 say_places <- function(count, places, sizes) {

@@ -208,7 +208,6 @@ FILTER_COLUMNS <- c(
   "partitions", "thread_cores", "ways", "compute_us", "depth", "before", "any_source", "any_tag",
   "many", "offset", "dimensions", "neighbours", "aggressors", "first", "second", "measure"
 )
-VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 
 #' How an exhibit is drawn: a verb with its arguments, checked.
 #'

@@ -26,6 +26,6 @@ test_that("times from the last arrival on decide, not the wait in both", {
   drawn <- drawn_from(folder, one_row("arrivals", arguments = "by=mpi; x=option_arrival"))
   expect_identical(drawn$coverage$state, "drawn")
   ratio <- drawn$data[, stats::setNames(ifelse(a == "openmpi", ratio, 1 / ratio), x)]
-  expect_equal(ratio[["together"]], 1 / 2, tolerance = 0.01)
-  expect_equal(ratio[["ramp"]], 2, tolerance = 0.05)
+  expect_equal(ratio[["arrival together"]], 1 / 2, tolerance = 0.01)
+  expect_equal(ratio[["arrival ramp"]], 2, tolerance = 0.05)
 })

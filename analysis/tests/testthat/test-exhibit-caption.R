@@ -93,8 +93,15 @@ test_that("a title names the best level, in how many cases, and how far another 
   expect_identical(
     title(medians[bytes == 8]), "a has the lowest time; b takes up to 2.5 times as long"
   )
-  # Levels without competitors, levels of more work, and equal values have a range only.
-  expect_identical(title(medians[mpi == "b"]), "Time from 4.0 to 6.0 ms")
+  # Without competitors the title states the growth. Levels of more work do not compete.
+  expect_identical(title(medians[mpi == "b"]), "Time at 64 B is 1.5 times that at 1 B")
+  more <- rbind(copy(medians)[, queue := 1], copy(medians)[, `:=`(queue = 64, y = y / 8)])
+  more[, panel := title_of(mpi)]
+  expect_identical(
+    title(more, series = "queue"), paste(
+      "a has the lowest time in 4 of 6 cases; b takes up to 2.5 times as long"
+    )
+  )
   expect_identical(
     finding_of_curves(medians[mpi == "a"], "panel", "time (ms)", "lowest", "bytes"),
     "Time from 2.0 to 9.0 ms"

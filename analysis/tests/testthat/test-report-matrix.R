@@ -255,6 +255,8 @@ test_that("columns and settings have words, without underscores and without equa
     c("MPI", "eager limit", "start", "CPU model", "alone")
   )
   expect_no_match(word_of_column(FILTER_COLUMNS), "_")
+  expect_identical(levels(in_words("option_layout", "page")), "layout page")
+  expect_identical(levels(in_words("setting_coll_selector", "ompi")), "choice of Open MPI")
   rows <- data.table(
     operation = "pingpong", transport = "shm", test = "pingpong_full",
     settings = c("", "async_progress=yes; eager_limit=1024")
