@@ -179,6 +179,21 @@ def test_a_page_fits_its_window_is_legible_and_has_no_errors(page, written, name
     assert page.errors == []
 
 
+def test_text_of_figures_is_legible_on_a_phone_and_they_scroll_in_their_box(page, written):
+    page.open(written / "report.html", PHONE)
+    page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    figures = page.run("""Promise.all([...document.querySelectorAll('figure')].map(figure => {
+      const image = figure.querySelector('img');
+      image.loading = 'eager';
+      return image.decode().then(() => [image.clientWidth / image.naturalWidth,
+        figure.scrollWidth > figure.clientWidth, figure.getBoundingClientRect().right]);
+    }))""")
+    # The smallest text is of 8 pt, which are 10.7 pixels in an image that is not scaled.
+    assert figures and [scale for scale, _, _ in figures if scale * 8 * 4 / 3 < 8] == []
+    assert all(scrolls and right <= PHONE[0] for _, scrolls, right in figures)
+    assert page.run("document.documentElement.scrollWidth") <= PHONE[0]
+
+
 @pytest.mark.parametrize("name", ["report.html", "all/index.html"])
 def test_dark_mode_changes_the_ground_and_print_does_not(page, written, name):
     grounds = []
