@@ -291,34 +291,26 @@ say_value <- function(column, values) {
   )
   known <- if (is.null(known)) rep(NA_character_, length(values)) else unlist(known)[values]
   counted <- words_for("counted")[[column]]
-  words <- if (column == "bytes") {
-    format_bytes(as.numeric(values))
-  } else if (!is.null(counted)) {
+  words <- if (!is.null(counted)) {
     paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
-  } else if (column == "compute_us") {
-    fifelse(values == "0", "no computation", paste(values, "\u00b5s of computation"))
-  } else if (column == "test") {
-    paste("test", gsub("_", " ", values, fixed = TRUE))
-  } else if (column == "log2_points") {
-    paste0("2", chartr("0123456789", SUPERSCRIPTS, values), " points")
-  } else if (column == "keys") {
-    paste(format_whole(as.numeric(values)), "keys")
-  } else if (column == "simulated") {
-    short_label(values)
-  } else if (column == "queue") {
-    paste("queue of", values)
-  } else if (column == "parameter_timer") {
-    paste("clock", values)
-  } else if (column == "parameter_compute") {
-    fifelse(values == "0", "no computation", paste0(
-      "computation of ", values, " ns for each byte"
-    ))
-  } else if (column == "setting_eager_limit") {
-    paste("eager up to", format_bytes(as.numeric(values)))
   } else {
-    titles <- title_of(values)
-    if (grepl(VARIED_COLUMN, column)) titles <- paste(word_of_column(column), titles)
-    titles
+    switch(column,
+      bytes = format_bytes(as.numeric(values)),
+      compute_us = fifelse(
+        values == "0", "no computation", paste(values, "\u00b5s of computation")
+      ),
+      keys = paste(format_whole(as.numeric(values)), "keys"),
+      log2_points = paste0("2", chartr("0123456789", SUPERSCRIPTS, values), " points"),
+      parameter_compute = fifelse(
+        values == "0", "no computation", paste("computation of", values, "ns for each byte")
+      ),
+      parameter_timer = paste("clock", values), queue = paste("queue of", values),
+      setting_eager_limit = paste("eager up to", format_bytes(as.numeric(values))),
+      simulated = short_label(values), test = paste("test", gsub("_", " ", values, fixed = TRUE)),
+      paste0(
+        if (grepl(VARIED_COLUMN, column)) paste0(word_of_column(column), " "), title_of(values)
+      )
+    )
   }
   unset <- fcoalesce(unname(words_for("unset")[column]), "")
   unname(fifelse(is.na(values), unset, fcoalesce(known, words)))
