@@ -62,9 +62,7 @@ WORDS = {
 }
 #: Texts of reports and exhibits also name the thing in place of a relative clause with "what".
 NAMELESS = {
-    r"(and|by|in|less|not|of|than|to|with|within) what"
-    # The pages that are kept with their launches have these words.
-    r"(?! differs between| is compared| follows from)": "the noun",
+    r"(and|by|in|less|not|of|than|to|with|within) what": "the noun",
     r"(is|are|was|were) what": "the noun",
 }
 #: No sentence of a statement begins with these.

@@ -88,7 +88,7 @@ exhibit("cotejo-error-written", "One more error: buffers that were never written
 
 exhibit(
   "cotejo-audit",
-  "Printed numbers of the studies compared with what follows from their other numbers",
+  "Printed numbers of the studies compared with values derived from their other numbers",
   draw = audit_table()
 )
 
