@@ -220,6 +220,8 @@ def test_a_library_is_known_by_what_it_holds(tmp_path):
 class Family:
     """An installation in a folder."""
 
+    container = ()
+
     def __init__(self, home):
         self.home_in = self.prefix = lambda stack: home
 
