@@ -81,6 +81,34 @@ def test_tuning_among_identical_algorithms_writes_nothing_in_95_of_100_times(mon
     assert sum(not rules for rules in left) >= 95
 
 
+class Refusing(Drawn):
+    """Settings files with one algorithm of each operation; the library ends a launch that sets
+    `nb` for any of them."""
+
+    def level_files(self, candidates, number):
+        return {f"{number}-{i}": names for i, names in enumerate(tune.rounds(candidates))}
+
+    def measure(self, files, blocks, coarse=False):
+        times = super().measure({file: {**dict.fromkeys(OPERATIONS, ""), **names}
+                                 for file, names in files.items()}, blocks)
+        lost = {file for file, names in files.items() if "nb" in names.values()}
+        return {key: seconds for key, seconds in times.items() if key[1] not in lost}
+
+
+def test_algorithms_whose_launches_are_lost_by_another_one_are_tried_again(capsys):
+    search = Refusing({"good": -0.25}, 1)
+    # Each operation has the usable algorithm beside one that another operation loses.
+    candidates = {operation: ["nb", "good", "same"] if index % 2 else ["good", "nb", "same"]
+                  for index, operation in enumerate(OPERATIONS)}
+    once = search.halve(candidates, 1)
+    assert "good" in {name for names in once.values() for name in names}
+    assert "bcast: launches with good, nb are not usable, and are tried once more" in (
+        capsys.readouterr().out)
+    twice = search.halve(once, 2)
+    assert all("nb" not in names for names in twice.values())
+    assert sum("good" in names for names in twice.values()) >= len(OPERATIONS) / 2
+
+
 def test_a_slower_algorithm_is_never_chosen_and_a_faster_one_is_found():
     effects = {"bad": 0.3, "good": -0.25, "same": 0.0}
     for seed in range(100):

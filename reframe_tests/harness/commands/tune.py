@@ -135,16 +135,26 @@ class Tuning:
         `FINALISTS`. With them, those that are the fastest between two sizes."""
         files = self.level_files(candidates, number)
         times = self.measure(files, HALVING, coarse=True)
-        kept = {}
-        for operation, sizes in self.ratios(times, files).items():
-            typical = typical_times(times, operation, sizes)
+        kept, ratios = {}, self.ratios(times, files)
+        for index, (operation, known) in enumerate(candidates.items()):
+            typical = typical_times(times, operation, ratios[operation])
+            # A library that refuses one algorithm of a file loses the launch of all of them, so
+            # that they are measured again beside others.
+            lost = [name for name in known if not any(name in of for of in typical.values())]
+            turn = index % len(lost) if lost else 0
+            kept[operation] = lost[turn:] + lost[:turn] if number == 1 else []
+            if not typical:
+                continue
             orders = [sorted(filter(None, of), key=of.get) for of in typical.values()]
             most = FINALISTS if number > 1 else max(
                 FINALISTS, *(math.ceil(len(order) / 2) for order in orders))
             places = itertools.zip_longest(*(order[:most] for order in orders))
             first, *others = places
             kept[operation] = [*dict.fromkeys(filter(None, itertools.chain(
-                first, sorted(fastest_between(typical)), *others)))]
+                first, sorted(fastest_between(typical)), *others, kept[operation])))]
+            if lost:
+                say(f"{operation}: launches with {', '.join(lost)} are not usable"
+                    + (", and are tried once more" if number == 1 else ""))
         return kept
 
     def choose(self, candidates):
@@ -215,6 +225,8 @@ class Tuning:
         if any(len(names) > most for names in candidates.values()):
             say(f"the time allows {most} settings files: the fastest algorithms so far are kept")
             candidates = {name: names[:most] for name, names in candidates.items()}
+        if not any(candidates.values()):
+            return {}
         say(f"last round: {sum(map(len, candidates.values()))} algorithms")
         return self.choose(candidates)
 
