@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import effects, messages
 from reframe_tests.harness.model import algorithm_settings, families, message_forms, tuning_files
 from tests.launching import BRIEF, FAMILIES, STACK, launch_once
@@ -268,13 +269,18 @@ def rendered(mpi, folder, rules):
     return variables, files
 
 
-@pytest.mark.parametrize("mpi", [
-    pytest.param("openmpi", marks=has("openmpi")), pytest.param("mpich", marks=has("mpich"))])
-def test_a_rule_of_a_tuning_file_holds_for_its_sizes_and_its_number_of_ranks(mpi, tmp_path):
-    variables, _ = rendered(mpi, tmp_path, {"allreduce": [(0, ""), (1024, "ring")]})
-    found, output = twin(mpi, tmp_path, "tcp", "8,32Ki", **variables)
-    assert "ring" in found[KIB32]["algorithms"], (found, output[-500:])
-    assert "ring" not in found[8]["algorithms"]
+@pytest.mark.parametrize(("mpi", "name"), [
+    # The library's own choices are Rabenseifner's algorithm for 32 KiB, and another one for 8 B.
+    pytest.param("openmpi", "ring", marks=has("openmpi")),
+    pytest.param("mpich", "recursive_doubling", marks=has("mpich"))])
+def test_a_rule_of_a_tuning_file_holds_for_its_sizes_and_its_number_of_ranks(mpi, name, tmp_path):
+    variables, _ = rendered(mpi, tmp_path, {"allreduce": [(0, ""), (1024, name), (65536, "")]})
+    default, _ = twin(mpi, tmp_path / "default", "tcp", "8,32Ki,64Ki")
+    found, output = twin(mpi, tmp_path, "tcp", "8,32Ki,64Ki", **variables)
+    assert name in found[KIB32]["algorithms"], (found, output[-500:])
+    assert name not in default[KIB32]["algorithms"]
+    assert [found[size]["digest"] for size in (8, 65536)] == [
+        default[size]["digest"] for size in (8, 65536)]
     for ranks in (3, 5):
         there, default = (twin(mpi, tmp_path / f"{ranks}-{len(which)}", "tcp", "32Ki", ranks=ranks,
                                **which)[0][KIB32]["sends"] for which in (variables, {}))
@@ -296,12 +302,36 @@ def test_a_preset_of_intel_mpi_holds_for_its_sizes_and_replaces_the_default_at_a
 
 @has("mpich")
 def test_the_decision_tree_of_the_library_is_edited_as_a_whole(tmp_path):
-    _, files = rendered("mpich", tmp_path, {"allreduce": [(0, ""), (1024, "ring")]})
+    rules = {"allreduce": [(0, ""), (1024, "reduce_scatter_allgather")]}
+    _, files = rendered("mpich", tmp_path, rules)
     tree = json.loads(next(iter(files.values())))
     sizes = tree["collective=allreduce"]["comm_type=intra"]["comm_size<=4"]
     assert list(sizes) == ["avg_msg_size<=1023", "avg_msg_size=any"]
-    assert sizes["avg_msg_size=any"] == {"algorithm=MPIR_Allreduce_intra_ring": {}}
+    # The library does not check a rule: conditions other than sizes stay.
+    of_ops = sizes["avg_msg_size=any"]
+    assert list(of_ops["is_op_built_in=no"]) == [
+        "algorithm=MPIR_Allreduce_intra_recursive_doubling"]
+    assert of_ops["is_op_built_in=yes"]["count=any"] == {
+        "algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}
+    assert "reduce_scatter" not in json.dumps(of_ops["is_op_built_in=yes"]["count<pow2"])
     assert len(tree) > 10  # the trees of all other operations
+
+
+@has("mpich")
+def test_every_algorithm_that_a_tree_of_mpich_may_name_runs(tmp_path):
+    """Others end or hang the program: their parameters are missing, or they are not checked."""
+    family, offered = FAMILIES["mpich"], algorithm_settings.offered("mpich", str(STACK))
+    names = {operation: found for operation, found in tuning_files.settable(
+        family, offered).items() if operation in tune.OPERATIONS and found}
+    assert len(names) == len(tune.OPERATIONS)
+    assert "tree" not in names["allreduce"] and "smp" not in names["bcast"]
+    for rules in tune.rounds(names):
+        variables, _ = rendered("mpich", tmp_path, {
+            operation: [(0, name)] for operation, name in rules.items()})
+        done = launch_once(family, "collective", "--operation", ",".join(rules), "--sizes",
+                           "8,32Ki", *BRIEF, "--start", "barrier", "--sync", "none",
+                           ranks=4, **variables)
+        assert done.returncode == 0, (rules, (done.stdout + done.stderr)[-2000:])
 
 
 @has("intel-mpi")

@@ -210,8 +210,8 @@ class Tuning:
 
     def search(self):
         """The rules of the search, after as many rounds as the time allows."""
-        candidates = {name: list(choice.names) for name, choice in self.offered.items()
-                      if name in OPERATIONS}
+        candidates = {name: names for name, names in tuning_files.settable(
+            self.family, self.offered).items() if name in OPERATIONS}
         for number in (1, 2):
             levels = max(map(len, candidates.values()))
             spent = time.monotonic() - self.began

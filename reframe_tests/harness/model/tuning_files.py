@@ -82,19 +82,47 @@ def _trees(library):
             yield tree
 
 
-def _tree(choices, rules, ranks, library):
-    """MPICH's decision tree with these rules before its own."""
+def _own_tree(library):
     tree = next(_trees(library), None)
     if tree is None:
         raise TuningError(f"{library} has no decision tree that can be edited")
+    return tree
+
+
+def _leaf(operation, name):
+    return f"algorithm=MPIR_{operation.capitalize()}_intra_{name}"
+
+
+def _has(node, leaf):
+    return leaf in node or any(_has(child, leaf) for child in node.values())
+
+
+def _with_algorithm(node, leaf):
+    """A decision tree in which an algorithm replaces all choices by size and number of ranks.
+
+    MPICH does not check whether an algorithm of the file is usable for the arguments of a call.
+    Thus all other conditions stay, such as commutative operators, with the library's own choice
+    where they exclude the algorithm.
+    """
+    if leaf in node:
+        return {leaf: node[leaf]}
+    if not _has(node, leaf):
+        return node
+    if all(re.match("(avg|total)_msg_size|comm_size(<|=any)", key) for key in node):
+        found = [_with_algorithm(child, leaf) for child in node.values() if _has(child, leaf)]
+        return min(found, key=lambda one: len(json.dumps(one)))  # with the fewest conditions
+    return {key: _with_algorithm(child, leaf) for key, child in node.items()}
+
+
+def _tree(rules, ranks, tree):
+    """MPICH's decision tree with these rules before its own."""
     for operation, found in rules.items():
         own, sizes = tree[f"collective={operation}"]["comm_type=intra"], {}
         steps = [*([(0, "")] if found[0][0] else []), *found]
         ends = [*(least - 1 for least, _ in steps[1:]), None]
         for (_, name), end in zip(steps, ends, strict=True):
             key = "avg_msg_size=any" if end is None else f"avg_msg_size<={end}"
-            sizes[key] = {f"algorithm=MPIR_{operation.capitalize()}_intra_{name}": {}
-                          } if name else own
+            sizes[key] = _with_algorithm(own, _leaf(operation, name)) if name else own
         tree[f"collective={operation}"]["comm_type=intra"] = {
             f"comm_size<={ranks - 1}": own, f"comm_size<={ranks}": sizes, "comm_size=any": own}
     return json.dumps(tree, indent=1) + "\n"
@@ -107,6 +135,24 @@ def _ranges(found):
     for (least, name), (end, _) in zip(found, [*found[1:], (1 << 31, "")], strict=True):
         words += [f"{name}:{least}-{end - 1}"] if name else []
     return ";".join(words)
+
+
+def settable(family, choices):
+    """Operation -> names of the algorithms that the library's own file can select.
+
+    A tree of MPICH has no parameters and conditions for other algorithms than its own ones.
+    """
+    declared = family.algorithms.tuned
+    if declared.get("format") != "tree":
+        return {operation: list(choice.names) for operation, choice in choices.items()}
+    tree = _own_tree(_library(family))
+    return {operation: [name for name in choice.names if name not in declared["left_out"]
+                        and _has(tree.get(f"collective={operation}", {}), _leaf(operation, name))]
+            for operation, choice in choices.items()}
+
+
+def _library(family):
+    return family.prefix(families.stack_prefix()) / family.algorithms.tuned.get("library", "lib")
 
 
 def keeps_default(family):
@@ -128,9 +174,8 @@ def render(family, choices, rules, ranks, path):
         return {choices[operation].variable: _ranges(found)
                 for operation, found in rules.items()}, {}
     file = path.with_suffix(".json" if declared["format"] == "tree" else ".rules")
-    library = family.prefix(families.stack_prefix()) / declared.get("library", "lib")
     own = (_rules(declared, choices, rules, ranks) if declared["format"] == "rules" else
-           _tree(choices, rules, ranks, library))
+           _tree(rules, ranks, _own_tree(_library(family))))
     fill = [{"file": file, "OPERATION": operation.upper()} for operation in rules]
     return {name.format(**one): text.format(**one)
             for one in fill for name, text in declared["environment"].items()}, {file: own}
