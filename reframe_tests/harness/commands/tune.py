@@ -138,23 +138,16 @@ class Tuning:
         kept, ratios = {}, self.ratios(times, files)
         for index, (operation, known) in enumerate(candidates.items()):
             typical = typical_times(times, operation, ratios[operation])
+            kept[operation] = fastest_first(typical, number)
             # A library that refuses one algorithm of a file loses the launch of all of them, so
             # that they are measured again beside others.
             lost = [name for name in known if not any(name in of for of in typical.values())]
-            turn = index % len(lost) if lost else 0
-            kept[operation] = lost[turn:] + lost[:turn] if number == 1 else []
-            if not typical:
-                continue
-            orders = [sorted(filter(None, of), key=of.get) for of in typical.values()]
-            most = FINALISTS if number > 1 else max(
-                FINALISTS, *(math.ceil(len(order) / 2) for order in orders))
-            places = itertools.zip_longest(*(order[:most] for order in orders))
-            first, *others = places
-            kept[operation] = [*dict.fromkeys(filter(None, itertools.chain(
-                first, sorted(fastest_between(typical)), *others, kept[operation])))]
             if lost:
                 say(f"{operation}: launches with {', '.join(lost)} are not usable"
                     + (", and are tried once more" if number == 1 else ""))
+            if lost and number == 1:
+                turn = index % len(lost)
+                kept[operation] += lost[turn:] + lost[:turn]
         return kept
 
     def choose(self, candidates):
@@ -292,6 +285,19 @@ def fastest_between(times):
     middles = [(a + b) / 2 for a, b in itertools.pairwise(sorted([0, *turns, 1]))]
     return {min(names, key=lambda name, at=at: (1 - at) * low[name] + at * high[name])
             for at in middles if names}
+
+
+def fastest_first(times, number):
+    """The algorithms that a round of a number keeps, the fastest at any size first; `times`:
+    size -> algorithm -> time (s)."""
+    if not times:
+        return []
+    orders = [sorted(filter(None, of), key=of.get) for of in times.values()]
+    most = FINALISTS if number > 1 else max(
+        FINALISTS, *(math.ceil(len(order) / 2) for order in orders))
+    first, *others = itertools.zip_longest(*(order[:most] for order in orders))
+    return [*dict.fromkeys(filter(None, itertools.chain(
+        first, sorted(fastest_between(times)), *others)))]
 
 
 def steadiest(times, size):
