@@ -58,6 +58,8 @@ SITE = [{"path": "${COTEJO_SITES}/${COTEJO_SITE}/spack",
          "when": "'COTEJO_SITE' not in env and 'COTEJO_SITES' in env"},
         {"path": "site_configs/local/spack",
          "when": "'COTEJO_SITE' not in env and 'COTEJO_SITES' not in env"}]
+#: Named once more, because Spack accepts a folder that lacks the file.
+PACKAGES = [{**one, "path": f"{one['path']}/packages.yaml"} for one in SITE]
 #: The MPI libraries that a site lists, in place of those of `spack_repo/mpis.yaml`.
 OF_SITE = [{**one, "path": f"{one['path']}/mpis.yaml", "optional": True} for one in SITE]
 
@@ -111,7 +113,7 @@ def checkout(found):
         "repos": {"cotejo": "spack_repo/cotejo"},
         # Packages of the machine come first, and may replace pinned packages. SITE is not
         # `optional`: a mistyped site must be an error, not a silent build of everything.
-        "include": [*SITE, *OF_SITE, {"path": "spack_repo/mpis.yaml"},
+        "include": [*SITE, *PACKAGES, *OF_SITE, {"path": "spack_repo/mpis.yaml"},
                     {"path": "spack_repo/pinned"}],
         # `spack containerize > Dockerfile`, and then `docker build .` in the checkout.
         "config": {"template_dirs": ["$env/spack_repo/templates"]},
@@ -135,9 +137,15 @@ def installed_at(family):
         raise ValueError(f"site {family.site}: mpis.yaml: {family.name} lacks the version, which "
                          "Spack needs")
     version = family.version
-    below = re.fullmatch(r"(/.+)/mpi/(\d[\d.]*|latest)", place)
-    if below and name.startswith("intel-oneapi-"):  # Spack's prefix holds all products of oneAPI
-        place, version = below[1], ".".join(version.split(".")[:2])
+    if place and name.startswith("intel-oneapi-"):  # Spack's prefix holds all products of oneAPI
+        # Folders have two parts of the version since 2021.11.
+        if spack_specs.numbers(version) >= (2021, 11):
+            version = ".".join(version.split(".")[:2])
+        below = re.fullmatch(rf"(/.+)/mpi/({re.escape(version)}|latest)", place)
+        if not below:
+            raise ValueError(f"site {family.site}: mpis.yaml: Spack needs {family.name} in a "
+                             f"folder mpi/{version}, and not in {place}")
+        place = below[1]
     variants = re.sub(r"@[^\s~+]+", "", family.spack[len(name):]).strip()
     where = {"prefix": place, "modules": family.modules}
     return {"spec": f"{name}@={version} {variants}".strip(),

@@ -463,8 +463,22 @@ def test_the_file_of_a_site_is_the_only_source_of_spacks_externals(site, tmp_pat
     assert not (folder / "spack/mpis.yaml").exists()
 
 
+@pytest.mark.parametrize(("folder", "version", "spec"), [
+    ("2021.9.0", "2021.9.0", "2021.9.0"), ("latest", "2021.10.0", "2021.10.0"),
+    ("2021.11", "2021.11.0", "2021.11"), ("latest", "2021.17.2", "2021.17")])
+def test_spack_looks_for_intel_mpi_below_the_version_of_its_spec(site, tmp_path, folder, version,
+                                                                 spec):
+    """Spack's recipe takes all parts of a version before 2021.11, and then two."""
+    site(f"intel-mpi: {{home: /opt/oneapi/mpi/{folder}, version: '{version}'}}\n")
+    made = spack_environments.of_site(tmp_path / "sites/mine")["packages"]
+    assert made["intel-oneapi-mpi"]["externals"] == [
+        {"spec": f"intel-oneapi-mpi@={spec} +generic-names ~envmods", "prefix": "/opt/oneapi"}]
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("openmpi: {home: /opt/openmpi}\n", "openmpi lacks the version, which Spack needs"),
+    ("intel-mpi: {home: /opt/impi, version: '2021.17.2'}\n",
+     "Spack needs intel-mpi in a folder mpi/2021.17, and not in /opt/impi"),
     ("a: {like: openmpi, spack: openmpi@5}\nb: {like: openmpi, spack: openmpi@5.0.7}\n",
      r"a \(openmpi@5\) and b \(openmpi@5.0.7\) may be one build")])
 def test_what_spack_cannot_tell_apart_is_named(site, tmp_path, text, words):
