@@ -11,6 +11,8 @@ import os
 import pathlib
 import re
 
+from reframe_tests.harness.model import ROOTS
+
 from . import spack_specs
 
 try:
@@ -21,14 +23,27 @@ except ImportError:  # ReFrame's Python has it; another Python compares names an
 REPO = pathlib.Path(__file__).resolve().parent.parent
 
 
+def folder_of(name):
+    """The folder of a site, where ReFrame looks for it."""
+    given = os.environ.get("COTEJO_SITES")
+    places = [pathlib.Path(given)] if given else [root / "site_configs" for root in ROOTS]
+    return next((place / name for place in places if (place / name).exists()), places[0] / name)
+
+
 def other_site(tools, site):
-    """Why the environment is of another site than COTEJO_SITE, or ''; both must name a site."""
+    """Why the environment is of another site than COTEJO_SITE, or ''; both must name a site, if
+    the site has a file of packages."""
+    packages = site / "spack/packages.yaml"
     try:
         nodes = json.loads((tools / ".spack/cotejo/spec.json").read_text())["spec"]["nodes"]
-        found = re.search(r"\bsite=([\w-]+)", (site / "spack/packages.yaml").read_text())
+        text = packages.read_text() if packages.exists() else None
     except OSError:
         return ""
     installed = nodes[0]["parameters"].get("site", "none")
+    if text is None and installed != "none":
+        return (f"the packages of site {installed} are installed, and {packages} is missing; "
+                "write it")
+    found = re.search(r"\bsite=([\w-]+)", text or "")
     if not found or installed in ("none", found[1]):
         return ""
     return (f"COTEJO_SITE={site.name} takes the packages of site {found[1]}, but those of "
@@ -150,23 +165,25 @@ def changed(environment, site):
                  if contradicts(node, packages.get(node["name"], {}), everywhere, elsewhere))]
     if differs:
         return (f"the files of site {site.name} have changed since `spack install` "
-                f"({differs[0]}); run `{commands(environment)}`")
+                f"({differs[0]}); run `{commands(environment, site)}`")
     if is_older(environment, lock, mpis.get("view:", mpis.get("view", ()))):
         return ("the packages of spack.lock are not installed; run "
                 f"`spack -e {environment} install`")
     return ""
 
 
-def commands(environment):
-    return (f"spack -e {environment} concretize --force --fresh-roots && "
-            f"spack -e {environment} install")
+def commands(environment, site):
+    """The commands that install the site's packages. Spack looks for sites in one folder only."""
+    known = os.environ.get("COTEJO_SITES") or site.parent == REPO / "site_configs"
+    return (("" if known else f"export COTEJO_SITES={site.parent} && ")
+            + f"spack -e {environment} concretize --force --fresh-roots && "
+              f"spack -e {environment} install")
 
 
 def outdated(environment):
     """Why the environment does not follow from the site's files, with the commands, or ''."""
-    site = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"),
-                        os.environ.get("COTEJO_SITE", "local"))
-    again = commands(environment)
+    site = folder_of(os.environ.get("COTEJO_SITE", "local"))
+    again = commands(environment, site)
     if why := other_site(environment / ".spack-env/tools", site):
         return f"{why}; run `{again}`"
     if why := old_file(site):

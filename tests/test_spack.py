@@ -257,7 +257,8 @@ def test_spack_and_reframe_take_the_same_site():
                  and eval(include["when"], {"env": given})]  # noqa: S307
         wanted = (f"{'${COTEJO_SITES}' if 'COTEJO_SITES' in given else 'site_configs'}/"
                   f"{'${COTEJO_SITE}' if 'COTEJO_SITE' in given else 'local'}")
-        assert paths == [f"{wanted}/spack", f"{wanted}/spack/mpis.yaml"]
+        assert paths == [f"{wanted}/spack", f"{wanted}/spack/packages.yaml",
+                         f"{wanted}/spack/mpis.yaml"]
     paths = [include["path"] for include in ENVIRONMENT["include"]]
     assert paths.index("spack_repo/mpis.yaml") > max(
         number for number, path in enumerate(paths) if path.endswith("/spack/mpis.yaml"))
@@ -279,6 +280,7 @@ def test_the_netmod_of_a_build_is_that_of_its_transport(name):
 
 
 def test_a_missing_site_is_an_error():
+    """So is a folder without the file of packages."""
     for include in ENVIRONMENT["include"]:
         assert not include.get("optional") or include["path"].endswith("/mpis.yaml"), (
             "Spack would build everything in silence")

@@ -191,6 +191,20 @@ def test_spack_accepts_the_site(tmp_path, site):
 
 
 @needs_spack
+def test_a_site_without_packages_is_an_error(tmp_path, monkeypatch):
+    """A folder that lacks the file was accepted, and Spack would have built everything."""
+    monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
+    monkeypatch.setenv("COTEJO_SITE", "mine")
+    (tmp_path / "sites/mine/spack").mkdir(parents=True)
+    shutil.copytree(REPO / "spack_repo", tmp_path / "spack_repo")
+    shutil.copy(REPO / "spack.yaml", tmp_path)
+    done = subprocess.run([SPACK, "-e", tmp_path, "config", "get", "packages"], text=True,
+                          capture_output=True)
+    assert done.returncode
+    assert "mine/spack/packages.yaml" in done.stderr
+
+
+@needs_spack
 def test_the_recipe_of_a_container_has_the_checkout_and_all_of_its_views(tmp_path):
     for part in ("spack_repo", "site_configs/local/spack"):
         shutil.copytree(REPO / part, tmp_path / part)

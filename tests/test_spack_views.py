@@ -124,6 +124,23 @@ def test_an_environment_of_another_site_is_named(environment, tmp_path):
         assert bool(done.stderr) is wrong
 
 
+def test_an_environment_under_a_site_that_spack_does_not_know_is_named(environment, tmp_path):
+    """A site that only ReFrame knows, and one that Spack finds by COTEJO_SITES alone."""
+    view = environment(an_mpi(tmp_path / "opt"))
+    record = view.parents[1] / "tools/.spack/cotejo/spec.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(json.dumps({"spec": {"nodes": [{"parameters": {"site": "local"}}]}}))
+    site = tmp_path / "sites/mine"
+    site.mkdir(parents=True)
+    said = complete(view, COTEJO_SITES=str(tmp_path / "sites"), COTEJO_SITE="mine").stderr
+    assert said.startswith("spack: the packages of site local are installed, and "
+                           f"{site}/spack/packages.yaml is missing; write it; run `spack -e ")
+    said = complete(view, COTEJO_SITES="", COTEJO_SITE="uml-llc").stderr
+    assert said.startswith("spack: COTEJO_SITE=uml-llc takes the packages of site uml-llc, but "
+                           "those of local are installed; run `export COTEJO_SITES="
+                           f"{REPO}/archaeology/site_configs && spack -e ")
+
+
 def test_a_file_for_spack_that_does_not_follow_from_the_site_is_named(environment, tmp_path):
     view, site = environment(an_mpi(tmp_path / "opt")), tmp_path / "sites/mine"
     site.mkdir(parents=True)
