@@ -46,8 +46,8 @@ def main():
     parser.add_argument("stack", type=pathlib.Path)
     stack = parser.parse_args().stack.resolve()
     if lacking := [p for p in ("gfortran", "apt-get", "dpkg-deb") if not shutil.which(p)]:
-        sys.exit(f"stack: no {', '.join(lacking)} on this machine; docs/spack.md explains how "
-                 "Spack installs coarrays")
+        sys.exit(f"stack: no {', '.join(lacking)} on this machine; `make coarrays` needs Debian "
+                 "or Ubuntu with gfortran")
     for name, family in families.load().items():
         if family.coarrays and family.installed(stack):
             archive = unpack(family.coarrays, stack / "coarrays" / name)

@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -74,6 +75,14 @@ def test_a_package_of_coarrays_is_unpacked_once(tmp_path, monkeypatch):
         archive = coarrays.unpack("libcoarrays-openmpi-dev", tmp_path / "x")
         assert archive == tmp_path / "x/lib/libcaf_openmpi.a"
     assert calls == ["apt-get", "dpkg-deb"]
+
+
+def test_where_coarrays_cannot_be_added_the_message_names_what_they_need(tmp_path, monkeypatch):
+    """It named a part of a page that was no longer there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["coarrays", str(tmp_path)])
+    with pytest.raises(SystemExit, match="needs Debian or Ubuntu with gfortran"):
+        coarrays.main()
 
 
 def test_a_program_that_left_nothing_is_no_launch(tmp_path):
