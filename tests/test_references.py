@@ -329,9 +329,11 @@ def test_a_layer_below_is_a_denominator_and_has_none():
     assert found[B][A]["usual"] == pytest.approx(ratios.compute(past())[B][A]["usual"])
 
 
-def judged(monkeypatch, folder, launches):
+def judged(monkeypatch, folder, launches, *, processors=("x",)):
     """The lines on the ratios of launches, each judged after those before it."""
     found = ratios.compute(past())
+    assert found[A][B]["processors"] == ["x"]
+    found[B][A]["processors"] = [*processors]
     monkeypatch.setattr(ratios, "load", lambda site: found)
     monkeypatch.setattr(sessions, "session_folder", lambda: folder)
     lines = []
@@ -352,6 +354,16 @@ def test_a_slower_library_is_named_and_twenty_sessions_without_one_are_silent(
     (line,) = judged(monkeypatch, tmp_path, blocks_of("slow", 2, {"a": 3e-6, "b": 12e-6}))
     assert re.match(r"messages below 4096 B take (1\.9\d|2\.0\d) times their usual share of "
                     r"the time of a, at most 1\.[5-7]\d* is usual \(10 launches of 5 sess", line)
+
+
+def test_the_limit_is_wider_on_another_processor(monkeypatch, tmp_path):
+    """On Intel Xeon, every launch of Intel MPI exceeded the limit that AMD EPYC had shown."""
+    for number, (times, processors, slower) in enumerate([
+            (2.3, ["x"], 1), (2.3, ["y"], 0), (2.3, [], 0), (6, ["y"], 1)]):
+        (tmp_path / str(number)).mkdir()
+        assert slower == len(judged(
+            monkeypatch, tmp_path / str(number),
+            blocks_of("new", 2, {"a": 1e-6, "b": 2e-6 * times}), processors=processors))
 
 
 #: The code that a copy of the tree adds to its ping-pongs: it slows the calls of one library.

@@ -4,7 +4,7 @@
 A ratio is the shortest time of one launch over that of a launch of another library, or of the
 layer below, in the same block with everything else equal. A launch is compared by its deviation:
 the median, over the sizes of a range, of its ratios over the usual ones. Both depend less on a
-busy machine than medians and single sizes do.
+busy machine than medians and single sizes do. They do depend on the processor.
 """
 
 import collections
@@ -23,6 +23,9 @@ LAYERS = ("sockets",)
 FEWEST_SESSIONS, FEWEST = 3, 5
 #: The limit of a deviation is so many times the largest one of the reference's launches.
 FACTOR = 1.5
+#: The limit on processors that the reference does not name is so many times wider. Between AMD
+#: EPYC and Intel Xeon, ratios of two libraries in shared memory changed by factors up to 2.7.
+ELSEWHERE = 3.0
 #: The size (B) at which the range of large messages begins.
 LARGE = 4096
 RANGES = {"small": f"messages below {LARGE} B", "large": f"messages from {LARGE} B on"}
@@ -34,6 +37,10 @@ def _block(record):
     return json.dumps([asked.get(name) for name in (
         "session", "partition", "transport", "placement", "hosts", "ranks", "launch", "settings",
         "parameters")], sort_keys=True)
+
+
+def _processor(record):
+    return references.state_of(record)["cpu_model"]
 
 
 def _comparable(record, other):
@@ -76,13 +83,14 @@ def compute(records):
         for one, other in itertools.permutations(launches, 2):
             if _comparable(one, other):
                 pairs[sessions.cell_of(one), sessions.cell_of(other)].append(
-                    (one["asked"]["session"], _of(one, other)))
+                    (one["asked"]["session"], _processor(one), _of(one, other)))
     known = collections.defaultdict(dict)
     for (cell, over), found in sorted(pairs.items()):
-        seen = len({session for session, _ in found})
+        of_sessions, processors, values = zip(*found, strict=True)
+        seen = len(set(of_sessions))
         if seen >= FEWEST_SESSIONS and len(found) >= FEWEST:
-            known[cell][over] = {**_reference([ratios for _, ratios in found]),
-                                 "launches": len(found), "sessions": seen}
+            known[cell][over] = {**_reference(values), "launches": len(found), "sessions": seen,
+                                 "processors": sorted(set(processors) - {None})}
     return dict(known)
 
 
@@ -109,13 +117,15 @@ def load(site):
 
 def compared(record, cell, site=None):
     """The deviations of a launch from its references: (library of the denominator, range,
-    deviation, reference). Later launches of the block are compared with this launch."""
+    deviation, limit, reference). Later launches of the block are compared with this launch."""
     for over, known in load(site).get(cell, {}).items():
+        wider = 1 if _processor(record) in known.get("processors", ()) else ELSEWHERE
         other, _ = sessions.read_one(sessions.session_folder() / (
             f"{sessions.launch_name(over, record['asked']['launch'])}.json"))
         if other and other["status"] == "ok":
             for part, deviation in _deviations(_of(record, other), known["usual"]).items():
-                yield other["asked"]["mpi"], part, deviation, known
+                yield (other["asked"]["mpi"], part, deviation, wider * known["limits"][part],
+                       known)
 
 
 def _name(mpi, part):
@@ -126,10 +136,10 @@ def slower(record, cell, site=None):
     """Name -> a line, of each deviation of a launch above its limit."""
     return {_name(mpi, part):
             f"{RANGES[part]} take {deviation:.2f} times their usual share of the time of {mpi}, "
-            f"at most {known['limits'][part]:.2f} is usual ({known['launches']} launches of "
+            f"at most {limit:.2f} is usual ({known['launches']} launches of "
             f"{known['sessions']} sessions)"
-            for mpi, part, deviation, known in compared(record, cell, site)
-            if deviation > known["limits"][part]}
+            for mpi, part, deviation, limit, known in compared(record, cell, site)
+            if deviation > limit}
 
 
 def figures(record, cell, site=None):
@@ -137,8 +147,8 @@ def figures(record, cell, site=None):
     that is above its limit for the first time."""
     excused = references.excused(record, slower(record, cell, site))
     values, limits = {}, {}
-    for mpi, part, deviation, known in compared(record, cell, site):
+    for mpi, part, deviation, limit, _ in compared(record, cell, site):
         name = _name(mpi, part)
         values[name] = deviation
-        limits[name] = (1, None, None if name in excused else known["limits"][part] - 1, "1")
+        limits[name] = (1, None, None if name in excused else limit - 1, "1")
     return values, limits
