@@ -16,7 +16,9 @@ class Tuning(HostsLatency, Experiment):
 
     experiment = "collective"
     messages_counted = True
-    options = {"operation": OPERATIONS, "sizes": "8,512,8Ki,128Ki", **TOGETHER, "budget": 0.03}
+    # Large messages take tens of milliseconds on slow links, and one launch is one observation.
+    options = {"operation": OPERATIONS, "sizes": "8,512,8Ki,128Ki", **TOGETHER, "budget": 0.03,
+               "min-repetitions": 3}
     # Enough sizes to find the algorithms that are worth more sizes.
     coarse = {**options, "sizes": "8,128Ki"}
     shown = (("bcast", 8), ("alltoall", 8))
