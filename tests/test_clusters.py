@@ -138,6 +138,23 @@ def test_launching_ends_what_an_earlier_launch_left(run_folder, tmp_path):
 
 
 @needs_hosts
+def test_the_launcher_has_the_priority_of_the_ranks(run_folder, tmp_path):
+    """Open MPI's launcher passes on what ranks ask of each other. It had no priority, so that
+    launches on 8 hosts took 14 s instead of 3 s."""
+    found = clusters.up("fast-ethernet", "ranked", hosts=2)
+    seen = {}
+    for place in ("head", "host1"):
+        command = ["sh", "-c", "grep ^policy /proc/self/sched"]
+        agent = [str(clusters.SITE / "agent"), "host1"] if place == "host1" else []
+        words = [*agent, " ".join(command[:2]) + f" '{command[2]}'"] if agent else command
+        done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], *words],
+                              cwd=tmp_path, text=True, capture_output=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        seen[place] = int(done.stdout.split()[-1])
+    assert seen["head"] == seen["host1"] == (os.SCHED_RR if found["realtime"] else 0)
+
+
+@needs_hosts
 @pytest.mark.parametrize("name", ["wire.before", "wire.after"])
 def test_counters_that_a_full_disk_does_not_take_are_said(run_folder, tmp_path, name):
     found = clusters.up("fast-ethernet", "full", hosts=2, verified=False)
