@@ -206,19 +206,37 @@ def _split_binary(p, n, root):
 
 
 def _blocks_down(p, block, root, limit):
-    """A scatter along a binomial tree: each rank gets the blocks of its subtree."""
-    return Matrix(((root + (r & (r - 1))) % p, (root + r) % p,
-                   min(min(r & -r, p - r) * block, max(0, limit - r * block)))
-                  for r in range(1, p))
+    """A scatter along a binomial tree: each rank gets the blocks of its subtree, if it has any."""
+    sends = (((root + (r & (r - 1))) % p, (root + r) % p,
+              min(min(r & -r, p - r) * block, limit - r * block)) for r in range(1, p))
+    return Matrix(send for send in sends if send[2] > 0)
+
+
+def _doubling_of_trees(p):
+    """Recursive doubling on any number of ranks: source, destination, and the tree whose data
+    have been collected by the source, as its first rank and the number of ranks.
+
+    A rank without a partner gets the data of the partner's tree from a rank of its own tree."""
+    for mask in _powers(p):
+        for v in range(p):
+            tree = v & -mask
+            if v ^ mask < p:
+                yield v, v ^ mask, tree, min(mask, p - tree)
+            away = tree ^ mask
+            partners = p - away  # in the tree of `v`, the first ones
+            if 0 < partners < mask:
+                for near in _powers(mask):
+                    end = (v & -(2 * near)) + partners
+                    if v < end <= v ^ near:
+                        yield v, v ^ near, away, partners
 
 
 def _scatter_allgather(p, n, root):
     block = -(-n // p)
-    if not _is_power(p):
-        return []
     return [_blocks_down(p, block, root, n).plus(Matrix(
-        ((root + r) % p, (root + (r ^ mask)) % p, mask * block)
-        for mask in _powers(p) for r in range(p)))]
+        ((root + source) % p, (root + to) % p,
+         max(0, min(count * block, n - first * block)))
+        for source, to, first, count in _doubling_of_trees(p)))]
 
 
 def _scatter_ring(p, n, root):
@@ -227,34 +245,59 @@ def _scatter_ring(p, n, root):
         (r, (r + 1) % p, block) for _ in range(p - 1) for r in range(p)))]
 
 
-def _folded(p, n, inner):
-    """An algorithm for powers of two on any number of ranks: of the first ones every second rank
-    hands its vector to its neighbour, and gets the result back."""
-    power = 1 << (p.bit_length() - 1)
-    rest = p - power
-    out = Matrix()
-    real = [2 * v + 1 if v < rest else v + rest for v in range(power)]
-    for source, to, size in inner(power):
-        out.add(real[source], real[to], size)
-    for r in range(rest):
-        out.add(2 * r, 2 * r + 1, n).add(2 * r + 1, 2 * r, n)
-    return [out]
+# Algorithms for powers of two on any number of ranks: of the first ranks every second one is a
+# "spare" that hands its vector to its neighbour. The neighbours and the last ranks are the core.
+
+def _spares(p):
+    return p - (1 << (p.bit_length() - 1))
+
+
+def _core(p, odd=1):
+    """Ranks of the core; `odd`: whether the spares are the even ranks."""
+    spares = _spares(p)
+    return [2 * v + odd if v < spares else v + spares for v in range(p - spares)]
+
+
+def _pairs(p, odd=1):
+    """Spares, and their neighbours in the core."""
+    return [(2 * v + 1 - odd, 2 * v + odd) for v in range(_spares(p))]
+
+
+def _of_core(core, sends):
+    """A matrix from messages between positions in the core."""
+    return Matrix((core[source], core[to], size) for source, to, size in sends)
+
+
+def _blocks(p, first, count):
+    """The number of blocks that belong to positions of the core: those of a spare, too."""
+    return count + max(0, min(first + count, _spares(p)) - first)
+
+
+def _handed(p, n, odd):
+    """The vectors of the spares, each in one message."""
+    return Matrix((spare, kept, n) for spare, kept in _pairs(p, odd))
+
+
+def _handed_in_halves(p, n):
+    """The spares, odd ranks, swap halves with their neighbours, add them, and hand their half."""
+    return Matrix(send for spare, kept in _pairs(p, odd=0) for send in (
+        (spare, kept, n // 2), (kept, spare, n // 2), (spare, kept, n - n // 2)))
 
 
 def _doubling(p, n, root=0):  # noqa: ARG001
-    return _folded(p, n, lambda power: [(v, v ^ mask, n) for mask in _powers(power)
-                                        for v in range(power)])
+    core = _core(p)
+    inner = [(v, v ^ mask, n) for mask in _powers(len(core)) for v in range(len(core))]
+    return [_of_core(core, inner).plus(_handed(p, n, 1)).plus(_handed(p, n, 1).turned())]
 
 
 def _rabenseifner(p, n, root=0):  # noqa: ARG001
-    def near_first(power):
-        return [(v, v ^ mask, n // (2 * mask)) for mask in _powers(power)
-                for v in range(power) for _ in range(2)]
-
-    def far_first(power):
-        return [(v, v ^ mask, n * mask // power) for mask in _powers(power)
-                for v in range(power) for _ in range(2)]
-    return _folded(p, n, near_first) + _folded(p, n, far_first)
+    found, power = [], p - _spares(p)
+    for size in (lambda mask: n // (2 * mask), lambda mask: n * mask // power):
+        inner = [(v, v ^ mask, size(mask)) for mask in _powers(power)
+                 for v in range(power) for _ in range(2)]
+        found += [_of_core(_core(p, odd), inner).plus(handed).plus(_handed(p, n, odd).turned())
+                  for odd, handed in ((1, _handed(p, n, 1)), (0, _handed_in_halves(p, n)))]
+    return found
 
 
 def _ring_of_vectors(p, n, root=0):  # noqa: ARG001
@@ -283,16 +326,20 @@ def _linear_both_ways(p, n, root=0):
 
 
 def _reduce_rabenseifner(p, n, root):
-    if not _is_power(p) or root:
-        return []
-    found = Matrix((v, v ^ mask, n // (2 * mask)) for mask in _powers(p) for v in range(p))
-    active = list(range(p))
-    for mask in reversed(list(_powers(p))):
-        for v in active:
-            if v & mask:
-                found.add(v, v ^ mask, n // (2 * mask))
-        active = [v for v in active if not v & mask]
-    return [found]
+    """Recursive halving, then a gather along a binomial tree; the odd ranks are the spares."""
+    core = _core(p, odd=0)
+    power = len(core)
+    found = _of_core(core, ((v, v ^ mask, n // (2 * mask))
+                            for mask in _powers(power) for v in range(power)))
+    if root not in core:  # a spare takes the place of rank 0 after the halving
+        found.add(0, root, n // power)
+        core[0] = root
+    at = core.index(root)
+    for v in range(power):
+        if v != at:
+            mask = 1 << ((v ^ at).bit_length() - 1)
+            found.add(core[v], core[v ^ mask], n // (2 * mask))
+    return [found.plus(handed) for handed in (_handed(p, n, 0), _handed_in_halves(p, n))]
 
 
 def _ring_of_blocks(p, n, root=0):  # noqa: ARG001
@@ -379,27 +426,48 @@ def _barrier_tree(p, n=0, root=0):  # noqa: ARG001
             for one in _bcasts(name)(p, 0, 0)]
 
 
-def _halving(near):
-    """Blocks of `n` for every rank, in halves: the first half goes near, or far."""
-    def forms(p, n, root=0):  # noqa: ARG001
-        return [Matrix((r, r ^ mask, n * (p // (2 * mask) if near else mask))
-                       for mask in _powers(p) for r in range(p))] if _is_power(p) else []
-    return forms
+def _halving(p, n, root=0):  # noqa: ARG001
+    """Blocks of `n` for every rank, in halves: the first half goes far."""
+    core = _core(p)
+    inner = [(v, v ^ mask, n * _blocks(p, (v ^ mask) & -mask, mask))
+             for mask in _powers(len(core)) for v in range(len(core))]
+    return [_of_core(core, inner).plus(_handed(p, n * p, 1)).plus(_handed(p, n, 1).turned())]
 
 
-def _mirrored(r, p):
-    """The rank with the bits in the reverse order."""
-    return int(f"{r:0{p.bit_length() - 1}b}"[::-1], 2)
+def _halving_near(p, n, root=0):  # noqa: ARG001
+    """The same, but the first half goes near, and the blocks lie in another order."""
+    return [Matrix((r, r ^ mask, n * (p // (2 * mask))) for mask in _powers(p) for r in range(p))
+            ] if _is_power(p) else []
+
+
+def _mirrored(v, power):
+    """The position with the bits in the reverse order."""
+    return int(f"{v:0{power.bit_length() - 1}b}"[::-1], 2) if power > 1 else v
 
 
 def _butterfly(p, n, root=0):  # noqa: ARG001
-    """Recursive halving that leaves each rank the block of its mirrored rank."""
-    if not _is_power(p):
-        return []
-    found = Matrix((r, r ^ mask, n * p // (2 * mask)) for mask in _powers(p) for r in range(p))
-    for r in range(p):
-        found.add(r, _mirrored(r, p), n)
+    """Recursive halving that leaves each position the blocks of its mirrored position."""
+    core, spare_of = _core(p), {kept: spare for spare, kept in _pairs(p)}
+    power, found = len(core), _handed(p, n * p, 1)
+    for v in range(power):
+        for mask in _powers(power):
+            half = power // (2 * mask)
+            first = _mirrored((v ^ mask) & (2 * mask - 1), power)
+            found.add(core[v], core[v ^ mask], n * _blocks(p, first, half))
+        owner = core[_mirrored(v, power)]
+        found.add(core[v], owner, n)
+        if owner in spare_of:
+            found.add(core[v], spare_of[owner], n)
     return [found]
+
+
+def _butterflies(p, n, root=0):
+    """Powers of two may have the blocks in the mirrored order before, and nothing to exchange."""
+    return [*_butterfly(p, n, root), *_halving_near(p, n, root)]
+
+
+def _butterfly_allgather(p, n, root=0):
+    return _butterfly(p, n, root) if _is_power(p) else []
 
 
 def _reduce_then_scatter(p, n, root=0):
@@ -410,8 +478,9 @@ def _reduce_then_scatter(p, n, root=0):
 
 
 def _doubling_scatter(p, n, root=0):  # noqa: ARG001
-    return [Matrix((r, r ^ mask, n * (p - mask)) for mask in _powers(p) for r in range(p))
-            ] if _is_power(p) else []
+    """Ranks send all blocks but those of the tree that they have collected."""
+    return [Matrix((source, to, n * (p - count))
+                   for source, to, _, count in _doubling_of_trees(p))]
 
 
 def _scan_linear(p, n, root=0):  # noqa: ARG001
@@ -436,15 +505,15 @@ FORMS = {
                   "tree": _tree_both_ways, "reduce_bcast": _reduce_bcast},
     "allgather": {"linear": _gather_bcast, "sparbit": _sparbit, "ring": _ring_of_blocks,
                   "bruck": _bruck_allgather, "recursive_doubling": _doubling_allgather,
-                  "neighbor": _neighbor, "butterfly": _butterfly,
+                  "neighbor": _neighbor, "butterfly": _butterfly_allgather,
                   "direct": _direct},
     "alltoall": {"direct": _direct, "bruck": _bruck_alltoall},
     "gather": {"linear": _gather_linear, "binomial": _gather_binomial,
                "linear_sync": _gather_linear_sync},
     "scatter": {"linear": _scatter(_gather_linear), "binomial": _scatter(_gather_binomial)},
-    "reduce_scatter_block": {"direct": _direct, "recursive_halving": _halving(False),
-                             "halving_near": _halving(True),
-                             "butterfly": _butterfly, "recursive_doubling": _doubling_scatter,
+    "reduce_scatter_block": {"direct": _direct, "recursive_halving": _halving,
+                             "halving_near": _halving_near,
+                             "butterfly": _butterflies, "recursive_doubling": _doubling_scatter,
                              "ring": _ring_of_blocks,
                              "reduce_scatter": _reduce_then_scatter},
     "scan": {"linear": _scan_linear, "recursive_doubling": _scan_doubling},
