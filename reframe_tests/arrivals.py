@@ -24,7 +24,6 @@ class arrivals(OptionParameters, EveryRankCount, Experiment):
                  "limit_s": 240, "tags": exhibits.tags("cotejo-arrival-winner")}}
     scale = parameter(by_scale, type=str, loggable=True)
     experiment = "collective"
-    messages_counted = True
 
     #: Arrival pattern of the ranks.
     #:

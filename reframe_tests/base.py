@@ -59,8 +59,8 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
     #: The parameters that distinguish the cells of a test, where it is made for a single launch.
     told = ()
     num_tasks = 2
-    #: Whether the messages of its operations show which algorithm ran (`harness.launch.twins`).
-    messages_counted = False
+    #: Why the messages of its collective operations are not counted; empty: they are.
+    uncounted = ""
     #: Additions to a job of `--ci-generate`: launches never overlap, and publish what they wrote.
     ci_extras = {"gitlab": {
         "resource_group": "cotejo",
@@ -76,6 +76,11 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
         features = TRANSPORTS[self.transport].features()
         self.valid_systems = [" ".join(f"+{name}" for name in features)] if features else ["*"]
         self.valid_prog_environs = [f"+{self.kind} +{self.transport}"]
+
+    @property
+    def messages_counted(self):
+        """Whether the messages of its operations show which algorithm ran."""
+        return self.experiment in twins.SUFFIXES and not self.uncounted
 
     def choose_ranks(self):
         """Sets `num_tasks` if it depends on the partition."""

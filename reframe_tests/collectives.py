@@ -20,7 +20,6 @@ class Collective(EveryRankCount, Experiment):
 
     experiment = "collective"
     varied = ["ranks"]
-    messages_counted = True
 
 
 class OneVariant(Collective):
@@ -89,7 +88,11 @@ class collective_groups(OptionParameters, Collective):
     scale = parameter(by_scale, type=str, loggable=True)
     groups = parameter([1, 2, 4], type=int)
     varied = ["ranks", "groups"]
-    messages_counted = False
+
+    @run_after("init")
+    def count_one_communicator(self):
+        if self.groups > 1:
+            self.uncounted = "several communicators work at once"
 
     @run_after("init")
     def leave_out_small(self):
@@ -108,7 +111,6 @@ class lead(OptionParameters, Collective):
     scale = parameter(by_scale, type=str, loggable=True)
     lead = parameter(["2e-6", "5e-6", "1e-5", "1e-4", "1e-3"], type=str)
     varied = ["ranks", "lead"]
-    messages_counted = False
 
 
 @rfm.simple_test

@@ -21,7 +21,6 @@ class Guidelines(BcastLatency, EveryRankCount, Experiment):
     """Every operation beside its replacements, all in the same launch."""
 
     experiment = "collective"
-    messages_counted = True
     varied = ["ranks"]
     #: Message sizes, B.
     options = {**TOGETHER, "compute": 0, "budget": 0.02}

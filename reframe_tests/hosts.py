@@ -15,7 +15,6 @@ class EveryHost(HostsLatency, Experiment):
     release ranks at moments that depend on the library."""
 
     experiment = "collective"
-    messages_counted = True
     main_job = True
     every_host = True
     transport = parameter(["tcp"], type=str)

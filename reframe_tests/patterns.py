@@ -336,6 +336,7 @@ class alltoall_one_sided(EveryRankCount, Latency, Experiment):
     scale = parameter(by_scale, type=str, loggable=True)
     experiment = "alltoall-variants"
     operation = "alltoall-put"
+    uncounted = "no collective operation"
     varied = ["ranks"]
 
 

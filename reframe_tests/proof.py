@@ -63,6 +63,7 @@ class PlantedCollective(Planted):
     """Collective operations: a launch of them has time for many families of comparisons."""
 
     experiment = "collective"
+    uncounted = "all names are one configuration"
     transport = parameter(["shm"], type=str)
     #: Operations, joined by commas; what this MPI is known to do wrong is left out.
     operation = variable(str)

@@ -45,6 +45,7 @@ class SimulatedCollective(SimulatedRanks):
     """The longest time of a rank, from the barrier of cotejo on."""
 
     experiment = "collective"
+    uncounted = "the sends of simulated ranks cannot be counted"
 
     @performance_function("us")
     def at_16_bytes(self):
@@ -211,6 +212,7 @@ class simulated_alltoall_variants(Full, Latency, SimulatedRanks):
     """The collective operation and four ways without it (stival 3)."""
 
     experiment = "alltoall-variants"
+    uncounted = SimulatedCollective.uncounted
     operation = "alltoall-collective"
     ranks = parameter([2, 4, 8], type=int)
     options = {"sizes": "1:1Mi:x2", **START}

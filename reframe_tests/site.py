@@ -14,6 +14,7 @@ class placement_check(Smoke, Experiment):
     """Ranks are where the placement says, and messages pass between all of them."""
 
     experiment = "collective"
+    uncounted = "a check of places, whose times are not compared"
     options = {"operation": "alltoall", "sizes": "1,1Ki,256Ki", "start": "mpi-barrier",
                "budget": 0.02}
     placement = parameter(placements.names(), type=str)

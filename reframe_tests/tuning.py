@@ -15,7 +15,6 @@ class Tuning(HostsLatency, Experiment):
     """Times from a barrier of cotejo on, as on the hosts of a network."""
 
     experiment = "collective"
-    messages_counted = True
     # Large messages take tens of milliseconds on slow links, and one launch is one observation.
     options = {"operation": OPERATIONS, "sizes": "8,512,8Ki,128Ki", **TOGETHER, "budget": 0.03,
                "min-repetitions": 3}
@@ -50,9 +49,9 @@ class tuning_hosts(Quick, EveryHost):
 
 @rfm.simple_test
 class tuning_quick_coarse(Smoke, EachCount):
-    """The rounds of the search that leave algorithms out. The last round proves the algorithms."""
+    """The rounds of the search that leave algorithms out."""
 
-    messages_counted = False
+    uncounted = "the last round proves the algorithms"
     options = Tuning.coarse
 
 
@@ -60,5 +59,5 @@ class tuning_quick_coarse(Smoke, EachCount):
 class tuning_hosts_coarse(Smoke, EveryHost):
     """The rounds of the search that leave algorithms out, with one rank on each host."""
 
-    messages_counted = False
+    uncounted = "the last round proves the algorithms"
     options = Tuning.coarse

@@ -10,9 +10,10 @@ import subprocess
 
 import pytest
 
+from reframe_tests.base import Experiment
 from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.commands import tune
-from reframe_tests.harness.launch import effects, messages
+from reframe_tests.harness.launch import effects, messages, planning, scales, twins
 from reframe_tests.harness.model import algorithm_settings, families, message_forms, tuning_files
 from tests.launching import BRIEF, FAMILIES, STACK, launch_once
 from tests.test_factors import study
@@ -303,17 +304,46 @@ def test_mock_ups_which_copy_bytes_take_no_derived_datatypes(tmp_path):
     assert done.returncode and "use --count-type int, --datatype byte" in done.stderr
 
 
-@pytest.mark.parametrize("job", ["arrivals", "collectives", "guidelines", "hosts", "tuning"])
-def test_every_comparison_of_collectives_names_the_algorithms(job):
-    """Except those of several communicators, of a time before the start, and of the rounds of a
-    search that leave algorithms out."""
-    module = importlib.import_module(f"reframe_tests.{job}")
-    tests = {name: one for name, one in vars(module).items()
-             if getattr(one, "__module__", "") == module.__name__
-             and getattr(one, "experiment", "") == "collective"}
-    assert tests
-    assert {name for name, one in tests.items() if not one.messages_counted} <= {
-        "collective_groups", "lead", "tuning_quick_coarse", "tuning_hosts_coarse"}
+#: Experiments that call collective operations: why the messages of these are not counted.
+UNCOUNTED = {
+    "communicators": "times the creation of communicators", "files": "times files",
+    "memory": "times no operation", "startup": "times the start",
+    "interference": "some of the ranks call the operation",
+    "systematic-errors": "compares ways of measuring the same algorithm",
+    "stencil": "a check alone", "threads": "a check alone",
+    "fft": "times a program", "radix": "times a program", "nas": "times programs"}
+
+
+def experiments_with_collectives():
+    """Names of experiments whose source, or that of a file of their parts, calls collectives."""
+    called = re.compile(r"MPI_I?(?:all|bcast|reduce(?!_local)|gather|scatter|scan|exscan)\w*\(",
+                        re.I)
+    named, found = {}, set()
+    for path in sorted((families.REPO / "src/experiments").rglob("*.c")):
+        text = path.read_text()
+        named[path] = re.findall(r'const struct experiment \w+ = \{\s*\.name = "([^"]+)"', text)
+        if [one for one in called.findall(text) if not one.lower().startswith("mpi_alloc")]:
+            found.add(path)
+    assert len(found) > 20
+    return {name for path in found for other, names in named.items() for name in names
+            if other == path or (not named[path] and other.parent == path.parent
+                                 and other.stem.startswith(path.stem.partition("_")[0]))}
+
+
+def test_every_comparison_of_collectives_names_the_algorithms():
+    """Or the test declares why its messages are not counted."""
+    modules = {importlib.import_module(f"reframe_tests.{path.stem}").__name__
+               for path in (families.REPO / "reframe_tests").glob("*.py")
+               if path.stem not in scales.NO_JOBS}
+    tests = [test for test, _ in planning.tests_of(Experiment, modules).values()
+             if any(test.experiment == known for known in twins.SUFFIXES)]
+    counted = {test.__name__ for test in tests if not test.uncounted}
+    assert counted >= {"devices_collectives", "lead", "collective_groups", "collective",
+                       "alltoall_variants", "guidelines", "hosts", "arrivals"}
+    assert {test.__name__ for test in tests} - counted >= {"placement_check", "simulated"}
+    named = {name.partition("-")[0] if name.startswith("nas-") else name
+             for name in experiments_with_collectives()}
+    assert named == {*twins.SUFFIXES, *UNCOUNTED}
 
 
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):

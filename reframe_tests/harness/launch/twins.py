@@ -15,12 +15,15 @@ from . import effects, messages, sessions
 BRIEF = {"budget": 0, "min-repetitions": 1, "max-repetitions": 1, "set-up": 0, "sync": "none",
          "start": "mpi-barrier"}
 LIMIT_S = 60
+#: Experiments that compare collective operations: name -> what it adds to their names.
+SUFFIXES = {"collective": "", "alltoall-variants": "-collective"}
 FILES = {"twin": "messages.json", "default": "messages-default.json"}
 
 
 def wanted(cell):
     """Whether the last launches of the cell in this session have no twin yet."""
-    return not any(record.get("algorithms") for record in sessions.last_launches(cell))
+    return not any(record.get("algorithms") is not None
+                   for record in sessions.last_launches(cell))
 
 
 def _command(test, file, unset=()):
@@ -85,12 +88,14 @@ def collect(test, record):
         choices = algorithm_settings.offered(test.family.name, str(families.stack_prefix()))
     except algorithm_settings.UnknownAlgorithmError:
         choices = {}  # the messages are then named by their forms alone
-    measured = {(row["operation"], row["bytes"]) for row in record["summary"] or []}
+    suffix = SUFFIXES[test.experiment]
+    measured = {(row["operation"].removesuffix(suffix), row["bytes"])
+                for row in record["summary"] or [] if row["operation"].endswith(suffix)}
     ran, default = (_ran(test.request.stage, FILES[which], choices, asked, measured)
                     for which, asked in (("twin", requested), ("default", {})))
     if ran is None:
         return
-    record["algorithms"] = ran
+    record["algorithms"] = [{**row, "operation": row["operation"] + suffix} for row in ran]
     if level.values and (found := _difference(ran, default)):
         # The twins do not show which of several variables has the effect.
         names = [name for name, _ in level.values]
@@ -103,7 +108,7 @@ def problem(record, requested):
     are not known to have run, nor not to have run."""
     for operation in requested:
         rows = [row for row in record.get("algorithms") or []
-                if row["operation"] == operation and row["requested"]]
+                if row["operation"].partition("-")[0] == operation and row["requested"]]
         others = [row for row in rows if row["verdict"] == messages.AS and row["known"]]
         if rows and len(others) == len(rows):
             return f"{operation} of {others[0]['bytes']} B {others[0]['words']}"
