@@ -2,7 +2,8 @@
 """Performance guidelines: a collective should not be slower than its replacements.
 
 Replacements are the same result by other operations (mock-ups), irregular operations with equal
-counts, and non-blocking operations with an immediate wait. `make guidelines` judges them.
+counts, and non-blocking operations with an immediate wait, also of persistent operations.
+`make guidelines` judges them.
 """
 
 import reframe as rfm
@@ -27,9 +28,11 @@ class Guidelines(BcastLatency, EveryRankCount, Experiment):
 
     @run_after("setup")
     def choose_operations(self):
-        left_out = {*OTHERS, *(f"i{name}" for name in OTHERS), *self.family.wrong}
+        left_out = {form.format(name) for name in OTHERS for form in ("{}", "i{}", "{}_init")}
+        left_out |= set(self.family.wrong)
         self.options = {**self.options, "operation": ",".join(
-            ["blocking", "nonblocking", "mockups", *(f"-{name}" for name in sorted(left_out))])}
+            ["blocking", "nonblocking", "persistent", "mockups",
+             *(f"-{name}" for name in sorted(left_out))])}
 
 
 @rfm.simple_test

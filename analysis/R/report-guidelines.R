@@ -5,14 +5,16 @@
 #'
 #' An operation should not be slower than its replacements (Traeff, Gropp and Thakur 2010):
 #' mock-ups made of other operations (`allgather_as_gather_bcast`), irregular operations with equal
-#' counts (`allgatherv`), and non-blocking operations with an immediate wait (`iallgather`).
+#' counts (`allgatherv`), and non-blocking operations with an immediate wait (`iallgather`). The
+#' last ones also replace persistent operations (`allgather_init`).
 #'
 #' @param operations names of operations.
 #' @return data.table: `operation`, `replacement`, `kind`.
 #' @noRd
 guidelines_of <- function(operations) {
-  plain <- operations[!grepl("_as_|[.]", operations)]
+  plain <- operations[!grepl("_as_|[.]|_init$", operations)]
   mockups <- grep("_as_", operations, value = TRUE)
+  persistent <- grep("_init$", operations, value = TRUE)
   irregular <- c("gather", "scatter", "allgather", "alltoall")
   found <- rbind(
     data.table(
@@ -23,7 +25,11 @@ guidelines_of <- function(operations) {
       operation = c(irregular, "alltoallv"),
       replacement = c(paste0(irregular, "v"), "alltoallw"), kind = "irregular"
     ),
-    data.table(operation = plain, replacement = paste0("i", plain), kind = "non-blocking")
+    data.table(operation = plain, replacement = paste0("i", plain), kind = "non-blocking"),
+    data.table(
+      operation = persistent, replacement = sub("^(.*)_init$", "i\\1", persistent),
+      kind = rep("persistent", length(persistent))
+    )
   )
   found[operation %in% operations & replacement %in% operations]
 }
@@ -33,8 +39,9 @@ guidelines_of <- function(operations) {
 #' @param summary what [summarise_launches()] returned.
 #' @inheritParams compare_configurations
 #' @return as [compare_configurations()], with `operation` and `replacement` in place of `a` and
-#'   `b`, and two further columns. `kind`: `mock-up`, `irregular`, `non-blocking`, or `monotony`
-#'   (the replacement is the same operation with the next larger size). `judgement`: `violated`
+#'   `b`, and two further columns. `kind`: `mock-up`, `irregular`, `non-blocking`, `persistent`
+#'   (the operation is persistent, and the replacement is non-blocking), or `monotony` (the
+#'   replacement is the same operation with the next larger size). `judgement`: `violated`
 #'   (the operation is slower), `held` (it is faster, or within a bound), `not settled` or `not
 #'   tested`.
 #' @examples

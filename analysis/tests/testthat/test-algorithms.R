@@ -75,6 +75,16 @@ test_that("a guideline is violated where the operation is slower than its replac
   expect_gt(found[replacement == "allgather_as_gather_bcast" & bytes == 64]$at_least, 0.9)
 })
 
+test_that("a persistent operation is not slower than a non-blocking one with a wait", {
+  folder <- with_times(fresh_folder(), list(
+    ibcast = c(2e-6, 3e-6), bcast_init = c(4e-6, 2e-6), igather = c(1e-6, 1e-6)
+  ))
+  found <- judge_guidelines(summarise_launches(read_study(folder)))[kind == "persistent"]
+  expect_identical(unique(found$operation), "bcast_init")
+  expect_identical(unique(found$replacement), "ibcast")
+  expect_identical(found[order(bytes)]$judgement, c("violated", "held"))
+})
+
 test_that("a smaller message that takes longer than a larger one violates monotony", {
   folder <- with_times(fresh_folder(), list(bcast = c(5e-6, 3e-6), gather = c(1e-6, 3e-6)))
   found <- judge_guidelines(summarise_launches(read_study(folder)))
