@@ -252,15 +252,15 @@ def _spares(p):
     return p - (1 << (p.bit_length() - 1))
 
 
-def _core(p, odd=1):
-    """Ranks of the core; `odd`: whether the spares are the even ranks."""
+def _core(p, second=1):
+    """Ranks of the core; `second`: the second rank of a pair is in it."""
     spares = _spares(p)
-    return [2 * v + odd if v < spares else v + spares for v in range(p - spares)]
+    return [2 * v + second if v < spares else v + spares for v in range(p - spares)]
 
 
-def _pairs(p, odd=1):
+def _pairs(p, second=1):
     """Spares, and their neighbours in the core."""
-    return [(2 * v + 1 - odd, 2 * v + odd) for v in range(_spares(p))]
+    return [(2 * v + 1 - second, 2 * v + second) for v in range(_spares(p))]
 
 
 def _of_core(core, sends):
@@ -273,14 +273,14 @@ def _blocks(p, first, count):
     return count + max(0, min(first + count, _spares(p)) - first)
 
 
-def _handed(p, n, odd):
+def _handed(p, n, second):
     """The vectors of the spares, each in one message."""
-    return Matrix((spare, kept, n) for spare, kept in _pairs(p, odd))
+    return Matrix((spare, kept, n) for spare, kept in _pairs(p, second))
 
 
 def _handed_in_halves(p, n):
-    """The spares, odd ranks, swap halves with their neighbours, add them, and hand their half."""
-    return Matrix(send for spare, kept in _pairs(p, odd=0) for send in (
+    """The second ranks of pairs swap halves with the first ranks, add them, and hand the sum."""
+    return Matrix(send for spare, kept in _pairs(p, second=0) for send in (
         (spare, kept, n // 2), (kept, spare, n // 2), (spare, kept, n - n // 2)))
 
 
@@ -295,8 +295,9 @@ def _rabenseifner(p, n, root=0):  # noqa: ARG001
     for size in (lambda mask: n // (2 * mask), lambda mask: n * mask // power):
         inner = [(v, v ^ mask, size(mask)) for mask in _powers(power)
                  for v in range(power) for _ in range(2)]
-        found += [_of_core(_core(p, odd), inner).plus(handed).plus(_handed(p, n, odd).turned())
-                  for odd, handed in ((1, _handed(p, n, 1)), (0, _handed_in_halves(p, n)))]
+        for second, handed in ((1, _handed(p, n, 1)), (0, _handed_in_halves(p, n))):
+            back = _handed(p, n, second).turned()
+            found.append(_of_core(_core(p, second), inner).plus(handed).plus(back))
     return found
 
 
@@ -326,8 +327,8 @@ def _linear_both_ways(p, n, root=0):
 
 
 def _reduce_rabenseifner(p, n, root):
-    """Recursive halving, then a gather along a binomial tree; the odd ranks are the spares."""
-    core = _core(p, odd=0)
+    """Recursive halving, then a gather along a binomial tree; second ranks are the spares."""
+    core = _core(p, second=0)
     power = len(core)
     found = _of_core(core, ((v, v ^ mask, n // (2 * mask))
                             for mask in _powers(power) for v in range(power)))
