@@ -4,31 +4,37 @@
 
 # Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the complete
 # message (Tinetti and Barbieri; Thakur, Rabenseifner and Gropp 2005; van de Geijn 1994).
+# `ran`: the names of algorithms with such messages (message_forms.py), as a regular expression.
 SCALING_MODELS <- list(
   # The root sends to each other rank in turn, or each rank passes the message on to the next: both
   # take the same time.
-  `repeated sends or chain` = list(steps = function(p) p - 1, volume = function(p) p - 1),
+  `repeated sends or chain` = list(
+    steps = function(p) p - 1, volume = function(p) p - 1, ran = "linear|chain|pipeline"
+  ),
   # Each rank that has the message passes it on.
   `binomial tree` = list(
-    steps = function(p) ceiling(log2(p)), volume = function(p) ceiling(log2(p))
+    steps = function(p) ceiling(log2(p)), volume = function(p) ceiling(log2(p)), ran = "binomial"
   ),
   # In each round a rank that has the message sends it to three others in turn.
   `4-nomial tree` = list(
-    steps = function(p) sends_of_tree(p, 4), volume = function(p) sends_of_tree(p, 4)
+    steps = function(p) sends_of_tree(p, 4), volume = function(p) sends_of_tree(p, 4),
+    ran = "knomial"
   ),
   # The message is scattered along a tree and collected around a ring.
   `scatter-allgather` = list(
-    steps = function(p) ceiling(log2(p)) + p - 1, volume = function(p) 2 * (p - 1) / p
+    steps = function(p) ceiling(log2(p)) + p - 1, volume = function(p) 2 * (p - 1) / p,
+    ran = "scatter"
   ),
   # Segments travel along a chain of ranks: a step fills one more link of the chain. Messages of
   # 4 KiB and less are one segment, which is a chain without segments.
   `pipelined chain` = list(
-    steps = function(p) p - 1, volume = function(p) rep(1, length(p)), least_bytes = 4097
+    steps = function(p) p - 1, volume = function(p) rep(1, length(p)), least_bytes = 4097,
+    ran = "chain|pipeline"
   ),
-  # The network, or memory that all share, reaches every rank at once.
+  # The network, or memory that all share, reaches every rank at once, without such messages.
   `physical broadcast` = list(steps = function(p) rep(1, length(p)), volume = function(p) {
     rep(1, length(p))
-  })
+  }, ran = "^$")
 )
 
 #' Sends on the critical path of a k-nomial tree over `p` ranks.
@@ -48,30 +54,41 @@ sends_of_tree <- function(p, k) {
 rounds <- function(p) ceiling(log2(p))
 
 SCATTER_MODELS <- list(
-  `repeated sends` = list(steps = function(p) p - 1, volume = function(p) p - 1),
+  `repeated sends` = list(
+    steps = function(p) p - 1, volume = function(p) p - 1, ran = "linear"
+  ),
   # Half of the data goes to the first rank that distributes further, a quarter to the next.
-  `binomial tree` = list(steps = rounds, volume = function(p) p - 1)
+  `binomial tree` = list(steps = rounds, volume = function(p) p - 1, ran = "binomial")
 )
 
 # Models of other collectives. Bytes are those from one rank to another, in reductions all bytes.
 MODELS_OF <- list(
   scatter = SCATTER_MODELS, gather = SCATTER_MODELS,
   allgather = list(
-    ring = list(steps = function(p) p - 1, volume = function(p) p - 1),
-    `recursive doubling` = list(steps = rounds, volume = function(p) p - 1),
+    ring = list(steps = function(p) p - 1, volume = function(p) p - 1, ran = "ring"),
+    `recursive doubling` = list(
+      steps = rounds, volume = function(p) p - 1, ran = "doubling|halving|brucks?$|sparbit"
+    ),
     `gather and broadcast` = list(
-      steps = function(p) 2 * rounds(p), volume = function(p) p - 1 + p * rounds(p)
+      steps = function(p) 2 * rounds(p), volume = function(p) p - 1 + p * rounds(p),
+      ran = "linear"
     )
   ),
   alltoall = list(
-    pairwise = list(steps = function(p) p - 1, volume = function(p) p - 1),
+    pairwise = list(
+      steps = function(p) p - 1, volume = function(p) p - 1,
+      ran = "linear|pairwise|scattered|direct"
+    ),
     # Blocks travel together, half of all blocks in each round.
-    Bruck = list(steps = rounds, volume = function(p) p / 2 * rounds(p))
+    Bruck = list(steps = rounds, volume = function(p) p / 2 * rounds(p), ran = "bruck")
   ),
   allreduce = list(
-    `recursive doubling` = list(steps = rounds, volume = rounds),
+    `recursive doubling` = list(
+      steps = rounds, volume = rounds, ran = "recursive_(doubling|multiplying)|recexch"
+    ),
     `reduce-scatter and allgather` = list(
-      steps = function(p) 2 * rounds(p), volume = function(p) 2 * (p - 1) / p
+      steps = function(p) 2 * rounds(p), volume = function(p) 2 * (p - 1) / p,
+      ran = "rabenseifner|reduce_scatter|ring"
     )
   )
 )
@@ -138,7 +155,8 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 #'   `sizes` (class), `ranks` (text), `n` (smallest number of launches), `best`, `sure` (0 to 1),
 #'   `latency_s`, `bytes_per_s`, `misfit` of the best model, `next_best`, `next_misfit`, `verdict`
 #'   (text). `held_out` is the root mean square of relative errors at the largest number of ranks
-#'   (`NA` with fewer than three numbers of ranks).
+#'   (`NA` with fewer than three numbers of ranks). If the summary has the column `algorithm` of
+#'   counted messages, `ran` has its words, and the verdict states a contradiction to them.
 #' @examples
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
 #' summary <- summarise_launches(study)
@@ -157,9 +175,41 @@ which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   used[, sizes := size_class(bytes)]
   # All sizes of a launch are drawn together.
   used[, block := do.call(paste, .SD), .SDcols = intersect(c("session", "launch"), names(used))]
-  used[, judge_scaling(
+  found <- used[, judge_scaling(
     models_of(operation), ranks, bytes, median_s, block, replicates, seed
   ), keyby = c(by, "sizes")]
+  if (is.null(used[["algorithm"]])) {
+    return(found)
+  }
+  words <- used[!is.na(algorithm), list(ran = list(unique(algorithm))), keyby = c(by, "sizes")]
+  words <- words[found, on = c(by, "sizes")]$ran
+  set(found, j = "ran", value = vapply(words, paste, "", collapse = "; "))
+  for (i in seq_len(nrow(found))) {
+    said <- contradiction(found$verdict[[i]], found$best[[i]], found$operation[[i]], words[[i]])
+    set(found, i, "verdict", paste0(found$verdict[[i]], said))
+  }
+  found[]
+}
+
+#' Whether counted messages contradict the model that a verdict names, in words or "".
+#'
+#' They do if all of them are of algorithms that other models of the operation stand for.
+#' @noRd
+contradiction <- function(verdict, best, operation, words) {
+  words <- as.character(words)
+  words <- words[startsWith(words, "ran as ")]
+  if (is.na(best) || !startsWith(verdict, best) || !length(words)) {
+    return("")
+  }
+  models <- models_of(operation)
+  # The words have all algorithms with these messages, and may have one that was replaced.
+  ran <- strsplit(gsub("ran as( requested)?|, not as [^,]*", "", words), "[^A-Za-z0-9_]+")
+  fits <- function(model) vapply(ran, \(one) any(grepl(model$ran, one[nzchar(one)])), NA)
+  others <- Reduce(`|`, lapply(models[names(models) != best], fits))
+  if (any(fits(models[[best]])) || !all(others)) {
+    return("")
+  }
+  sprintf("; the counted messages contradict it: %s", paste(words, collapse = "; "))
 }
 
 judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, seed) {
@@ -248,7 +298,7 @@ say_scaling <- function(fit) {
 #' The algorithm of each configuration, as a table.
 #' @noRd
 exhibit_scaling_table <- function(exhibit) {
-  found <- which_broadcast(exhibit$summary)
+  found <- which_broadcast(with_algorithms(exhibit$summary, results_of(exhibit)$launches))
   if (all(is.na(found$best))) await("another number of ranks, above 2")
   percent <- function(x) ifelse(is.na(x), "", sprintf("%.0f %%", 100 * x))
   shown <- data.table(
@@ -266,6 +316,7 @@ exhibit_scaling_table <- function(exhibit) {
     `misses by` = percent(found$next_misfit)
   )
   setnames(shown, "step", "Step (\u00b5s)")
+  if (!is.null(found[["ran"]])) shown[, `Counted messages` := found[["ran"]]]
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "Models of latency by steps and of size by rate, fitted to ranks and sizes. Sizes: small to",
     "4 KiB, medium to 80 KiB, large above. Share of draws: bootstrap draws over launches in which",

@@ -395,13 +395,16 @@ exhibit("cotejo-message-matrix",
 
 exhibit("cotejo-best-algorithm",
   "Fastest algorithm by ranks and size, and the cost of the library's choice",
-  data = launches_of("simulated_algorithms", option_arrival = "together"),
+  data = launches_of(
+    "simulated_algorithms", "collective_full", "collective_quick", "hosts_full", "hosts_quick",
+    option_arrival = not("one-late")
+  ),
   draw = best_algorithm(row = ranks, panel = operation)
 )
 
 exhibit("cotejo-best-algorithm-arrival",
   "Does the fastest algorithm change with when ranks arrive?",
-  data = launches_of("simulated_algorithms"),
+  data = launches_of("simulated_algorithms", "arrivals_full", "arrivals_quick"),
   draw = best_algorithm(row = option_arrival, panel = c(operation, ranks)),
   differs = "Times are from the last rank's arrival to the last one's end."
 )

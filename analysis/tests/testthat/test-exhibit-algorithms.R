@@ -2,10 +2,11 @@
 # The fastest algorithm and the regret of the library's choice.
 
 # Launches of three levels: the library's choice takes 2 us, ring `ring` s, and tree 3 us.
-plant_algorithms <- function(folder, ring, launches = 1L, ranks = c(2L, 4L), ran = NULL) {
+plant_algorithms <- function(folder, ring, launches = 1L, ranks = c(2L, 4L), ran = NULL,
+                             test = "planted") {
   for (count in ranks) for (level in c("", "ring", "tree")) for (launch in seq_len(launches)) {
     description <- make_description(
-      launch = launch, test = "planted", experiment = "collective", cpus = seq_len(count) - 1L,
+      launch = launch, test = test, experiment = "collective", cpus = seq_len(count) - 1L,
       settings = if (nzchar(level)) list(algorithm_bcast = level) else list(),
       parameters = list(ranks = count)
     )
@@ -51,6 +52,17 @@ test_that("launches that chose do not judge", {
   drawn <- drawn_from(folder, algorithms_row())
   expect_identical(drawn$data$best, c("ring", "ring"))
   expect_equal(drawn$data$regret, c(-0.5, -0.5))
+})
+
+test_that("launches of real libraries that set algorithms are drawn, too", {
+  folder <- plant_algorithms(
+    fresh_folder(), \(ranks, launch) 1e-6, test = "collective_quick"
+  )
+  row <- list_exhibits()[name == "cotejo-best-algorithm"]
+  out <- fresh_folder()
+  quiet(coverage <- draw_exhibits(folder, out, exhibits = row))
+  expect_identical(coverage$state, "drawn")
+  expect_identical(unique(fread(file.path(out, "cotejo", "best-algorithm.csv"))$best), "ring")
 })
 
 test_that("launches without a choice of algorithms are awaited", {

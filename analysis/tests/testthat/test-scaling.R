@@ -88,6 +88,39 @@ test_that("the algorithms of other collectives are named, each among its own", {
   expect_identical(models_of("bcast"), SCALING_MODELS)
 })
 
+test_that("counted messages that contradict the model are in the verdict", {
+  judged <- function(words, model = "binomial tree") {
+    summary <- planted(SCALING_MODELS[[model]], bytes = c(8, 1024))
+    which_broadcast(summary[, algorithm := words][], replicates = 50L)
+  }
+  linear <- judged("ran as basic_linear")
+  expect_identical(linear$ran, "ran as basic_linear")
+  expect_match(
+    linear$verdict,
+    "^binomial tree .*; the counted messages contradict it: ran as basic_linear$"
+  )
+  expect_match(
+    judged("ran as binomial", "physical broadcast")$verdict, "contradict it: ran as binomial"
+  )
+  # The same, one of several, an algorithm without a model, and no evidence.
+  for (words in c(
+    "ran as requested (binomial)", "ran as linear, cannot be distinguished from binomial",
+    "ran as an unnamed pattern (1a2b3c4d)", "no evidence available", NA
+  )) {
+    expect_no_match(judged(words)$verdict, "contradict")
+  }
+  # An algorithm that was replaced did not run.
+  expect_match(judged("ran as knomial, not as binomial")$verdict, "contradict")
+  without <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]]), replicates = 50L)
+  expect_false("ran" %in% names(without))
+})
+
+test_that("every model of an operation names its algorithms", {
+  for (models in c(list(SCALING_MODELS), MODELS_OF)) {
+    expect_true(all(vapply(models, \(model) nzchar(model$ran), NA)))
+  }
+})
+
 test_that("a library that changes its algorithm with the size is two", {
   small <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(8, 1024))
   large <- planted(SCALING_MODELS[["scatter-allgather"]], bytes = c(2^18, 2^20))
