@@ -51,7 +51,8 @@ QUEUE = ["--depth", "0,64", "--wildcard", "none", "--position", "last", *BUDGET]
 class Planted(typing.NamedTuple):
     """An experiment: options of a launch, the rank whose calls are slowed, and whether its
     MPI_Init is slowed, too. Then the operations to look at (default: all), MPIs of which another
-    rank is slowed, and the number of ranks."""
+    rank is slowed, the number of ranks, and the probability of a delay: delays of some calls are
+    looked for in the 99.9 % quantile instead of the median."""
 
     words: list
     rank: int = 0
@@ -59,9 +60,14 @@ class Planted(typing.NamedTuple):
     operations: tuple = ("",)  # as their names begin
     ranks: typing.Mapping = {}
     launched: int = 2  # ranks, each on a core of its own
+    rare: float = 0
 
     def slowed(self, family):
         return self.ranks.get(family.name, self.rank)
+
+    def slow(self, share):
+        """COTEJO_SLOW for a share of `share_of`, or for the delay (s) of rare calls."""
+        return f"tail:{self.rare}:{share}" if self.rare and share else str(share)
 
 
 EXPERIMENTS = {
@@ -75,6 +81,8 @@ EXPERIMENTS = {
                                   "allocate", "--synchronisation", "lock,flush", "--sizes", "8",
                                   "--compute", "0", "--budget", "0.01"]),
     "random-pairs": Planted(["pingpong", "--pairing", "random", "--sizes", "1", *BUDGET]),
+    "tails": Planted(["pingpong", "--sizes", "8", "--calls", "1", "--stage", "1000",
+                      "--min-repetitions", "100000", "--max-repetitions", "100000"], rare=0.002),
     "matrix": Planted(["matrix", "--sizes", "8", *BUDGET]),
     "files": Planted(["files", "--operation", "all", "--folder", tempfile.gettempdir(), "--sizes",
                       "8", *BUDGET]),
@@ -109,7 +117,7 @@ EXPERIMENTS = {
                              operations=("startup-first-alltoall", "startup-session")),
 }
 #: Columns of a launch's summary that have results; the other columns name the operation.
-FOUND = ("n", "median_s", "min_s", "p95_s")
+FOUND = ("n", "median_s", "min_s", "p95_s", "p99_s", "p999_s", "max_s")
 
 
 def launch(family, planted, share, folder, keep=False):
@@ -119,7 +127,7 @@ def launch(family, planted, share, folder, keep=False):
     if keep:
         libraries.append(interposer(family, "keep"))
     command, env = command_of(
-        family, *planted.words, "--output", "samples", COTEJO_SLOW=str(share),
+        family, *planted.words, "--output", "samples", COTEJO_SLOW=planted.slow(share),
         COTEJO_SLOW_RANK=str(planted.slowed(family)), COTEJO_SLOW_INIT=planted.init,
         ranks=planted.launched, LD_PRELOAD=":".join(map(str, libraries)))
     for old in folder.glob("samples*"):
@@ -130,9 +138,10 @@ def launch(family, planted, share, folder, keep=False):
         if done.returncode == 0:
             break
     summary = json.loads((folder / "samples.json").read_text())["summary"]
-    return {" ".join(str(v) for name, v in row.items() if name not in FOUND): row["median_s"]
+    time = "p999_s" if planted.rare else "median_s"
+    return {" ".join(str(v) for name, v in row.items() if name not in FOUND): row[time]
             for row in summary
-            if row["median_s"] is not None and row["operation"].startswith(planted.operations)}
+            if row.get(time) is not None and row["operation"].startswith(planted.operations)}
 
 
 def signed_rank(values):
@@ -148,9 +157,11 @@ def signed_rank(values):
     return sum(ways[found:]) / 2 ** len(values)
 
 
-def share_of(time_s):
+def share_of(time_s, rare=0):
     """The share by which an operation of this time is slowed: 10 %, or 100 ns to 141 ns. It grows
-    in steps, since each share adds a launch to a block."""
+    in steps, since each share adds a launch to a block. `rare`: a delay of four times the time."""
+    if rare:
+        return float(f"{4 * time_s:.1g}")
     steps = math.ceil(round(2 * math.log2(LEAST_S / (LEAST * time_s)), 6))
     return min(round(LEAST * 2 ** (max(0, steps) / 2), 3), MOST)
 
@@ -168,7 +179,8 @@ def look(family, experiment, kept, keep=False):
 
         if run.get("asked") != asked:
             run = {"asked": asked, "blocks": [],
-                   "shares": {name: share_of(time_s) for name, time_s in times(0).items()}}
+                   "shares": {name: share_of(time_s, planted.rare)
+                              for name, time_s in times(0).items()}}
         shares, blocks = run["shares"], run["blocks"]
         sides = {"one": 0, "other": 0, **{str(share): share for share in shares.values()}}
         for last in LOOKS:
@@ -227,24 +239,28 @@ def hold(family, experiment, kept):
     if EXPERIMENTS[experiment].launched > len(os.sched_getaffinity(0)):
         skip(f"{experiment}, {family.name}", "too few cores")
         return
+    planted = EXPERIMENTS[experiment]
     shares, found, blocks = look(family, experiment, kept)
-    tell(family, shares, found)
+    tell(family, planted, shares, found)
     missed = missed_of(found)
     said = f"{len(found) - len(missed)} of {len(found)}, {blocks} blocks"
     if missed and family.name in YIELDING:
         shares, of_kept, _ = look(family, experiment, kept, keep=True)
-        tell(family, shares, {name: of_kept[name] for name in missed}, ", cores kept")
+        tell(family, planted, shares, {name: of_kept[name] for name in missed}, ", cores kept")
         of_these = set(missed)
         missed = [name for name in missed_of(of_kept) if name in of_these]
         said += f"; of the others {len(of_these) - len(missed)} with cores kept"
-    say(f"{experiment}, {family.name}: 10 %, at least 100 ns, are found in every operation",
+    what = "rare delays are found in the 99.9 % quantile" if planted.rare else (
+        "10 %, at least 100 ns, are found in every operation")
+    say(f"{experiment}, {family.name}: {what}",
         said + (f"; not in {', '.join(missed)}" if missed else ""), not missed)
 
 
-def tell(family, shares, found, how=""):
+def tell(family, planted, shares, found, how=""):
     for name, (ratio, p, alike) in found.items():
-        print(f"bench: {family.name}, {name}{how}: {ratio:.3f} of 1 + {shares[name]:.3g}, "
-              f"p {p:.4f}; alike p {alike:.3f}", flush=True)
+        by = f"by delays of {shares[name]} s" if planted.rare else f"of 1 + {shares[name]:.3g}"
+        print(f"bench: {family.name}, {name}{how}: {ratio:.3f} {by}, p {p:.4f}; "
+              f"alike p {alike:.3f}", flush=True)
 
 
 def main():

@@ -2,6 +2,7 @@
 """The reports of a bench on a ratio: met, missed or open, and the launches that explain it."""
 
 import json
+import subprocess
 import types
 
 import pytest
@@ -121,6 +122,31 @@ def test_what_is_planted_is_the_larger_of_a_tenth_and_100_ns():
         least_s = max(100e-9, 0.1 * time_s)
         assert 0.99 * least_s <= more_s < 1.43 * least_s
     assert bench_operations.share_of(1e-9) == bench_operations.MOST
+
+
+def test_rare_delays_are_looked_for_in_the_tail(monkeypatch, tmp_path):
+    """The median of a hundred thousand messages does not change if a few messages are slow."""
+    given = []
+    row = {"operation": "pingpong", "bytes": 8, "n": 100000, "median_s": 1e-6, "min_s": 5e-7,
+           "p95_s": 2e-6, "p99_s": 3e-6, "p999_s": 4e-6, "max_s": 5e-3}
+
+    def command_of(_family, *_words, **environment):
+        given.append(environment["COTEJO_SLOW"])
+        return [], {}
+
+    def start(*_command, **_how):
+        (tmp_path / "samples.json").write_text(json.dumps({"summary": [
+            row, {**row, "operation": "few", "p999_s": None}]}))
+        return subprocess.CompletedProcess([], 0)
+
+    monkeypatch.setattr(bench_operations, "command_of", command_of)
+    monkeypatch.setattr(bench_operations.subprocess, "run", start)
+    family = types.SimpleNamespace(name="an MPI", prefix=lambda _stack: tmp_path)
+    tails = bench_operations.EXPERIMENTS["tails"]
+    for share in (0, bench_operations.share_of(4e-6, tails.rare)):
+        found = bench_operations.launch(family, tails, share, tmp_path)
+        assert found == {"pingpong 8": 4e-6}
+    assert given == ["0", "tail:0.002:2e-05"]
 
 
 def test_a_run_that_is_kept_is_gone_on_with(monkeypatch, tmp_path):
