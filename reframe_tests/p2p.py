@@ -7,7 +7,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from .base import Experiment, Full
 from .harness.backends import placements
 from .harness.foreign import imb_tables
-from .harness.launch import exhibits
+from .harness.launch import exhibits, launches
 from .mixins.figures import Latency, median_s
 from .mixins.option_parameters import OptionParameters
 
@@ -93,6 +93,21 @@ class pingpong_affinity(Affinity):
     experiment = "pingpong"
     tags = exhibits.tags(
         *exhibits.figures("finisterrae", "5.1", "5.2", "5.5", "5.7", "5.8", "5.11"))
+
+
+@rfm.simple_test
+class pingpong_tails(Full, Latency, Experiment):
+    """A hundred thousand messages, each in a sample of its own: the quantiles near the longest."""
+
+    experiment = "pingpong"
+    shown_bytes = 8
+    limit_s = 300
+    options = {"sizes": "8", "calls": 1, "stage": 1000, "min-repetitions": 100_000,
+               "max-repetitions": 100_000}
+
+    @performance_function("us")
+    def tail(self):
+        return 1e6 * launches.summary_value(self.record, "pingpong", 8, "p999_s")
 
 
 @rfm.simple_test

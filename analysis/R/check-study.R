@@ -148,7 +148,7 @@ study_of_results <- function(results) {
       unit = factor(rep(units[[name]], length(there)), unique(units))
     )
   })
-  others <- results[setdiff(names(results), c("launches", "samples", "summary"))]
+  others <- results[setdiff(names(results), c("launches", "samples", "summary", "tails"))]
   do.call(new_study, c(
     list(
       launches = results$launches, configurations = configurations,

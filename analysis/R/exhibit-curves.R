@@ -162,7 +162,7 @@ exhibit_values <- function(exhibit) {
       guide = if (wide) ggplot2::guide_axis(angle = 90) else ggplot2::guide_axis(),
       limits = c(0.5, nlevels(names) + 0.5)
     ) +
-    y_axis(unit$axis, "linear") +
+    y_axis(unit$axis, argument(exhibit, "scale", "linear")) +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, tables$medians$n))
   with_finding(with_data(plot, tidy_data(tables$medians)), finding_of_curves(
     tables$medians, x, unit$axis, "lowest", argument(exhibit, "series", "mpi")

@@ -41,6 +41,27 @@ exhibit_overlap <- function(exhibit) {
   )
 }
 
+#' The median, the upper quantiles and the maximum of many messages, beside each other.
+#'
+#' Arguments: `series`, `panel`, `unit`. The quantiles are those of [summarise_launches()].
+#' Launches with too few messages for them are left out.
+#' @noRd
+exhibit_tails <- function(exhibit) {
+  many <- which(!is.na(value_or_na(exhibit$summary, "p999_s")))
+  if (!length(many)) await("launches with ", LEAST_OF_EXTREMES, " messages of a size")
+  launches <- keep_rows(exhibit$summary, many)
+  # Rates are those of the medians.
+  exhibit$summary <- rbindlist(lapply(names(SHOWN_QUANTILES), function(quantile) {
+    copy(launches)[, `:=`(measure = quantile, median_s = launches[[SHOWN_QUANTILES[[quantile]]]])]
+  }))
+  exhibit$medians <- summarise_configurations(exhibit$summary)
+  exhibit$arguments <- c(exhibit$arguments, x = "measure", scale = "log")
+  exhibit_values(exhibit)
+}
+
+# Columns of a summary by the quantile that they contain.
+SHOWN_QUANTILES <- c(`0.5` = "median_s", `0.99` = "p99_s", `0.999` = "p999_s", `1` = "max_s")
+
 `%or_none%` <- function(a, b) if (length(a)) a else b
 
 #' Only the results of an exhibit's launches.

@@ -214,6 +214,17 @@ values <- function(x = NULL, series = NULL, panel = NULL, unit = NULL) {
   )
 }
 
+#' The median, the upper quantiles and the maximum of many messages, beside each other.
+#'
+#' @param series names of the columns shown by colour: `mpi`, or `c(mpi, transport)`.
+#' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.
+#' @param unit `"us"`, `"ms"`, `"ns"`.
+#' @return the drawing, for [exhibit()].
+#' @keywords internal
+tails <- function(series = NULL, panel = NULL, unit = NULL) {
+  drawing("tails", list(series = substitute(series), panel = substitute(panel)), unit = unit)
+}
+
 #' Times of all pairs of ranks, as a heat map that shows slow ranks or links.
 #'
 #' @param panel names of the columns shown by panel: `mpi`, or `c(mpi, transport)`.

@@ -21,6 +21,7 @@
 #'   the experiments' further columns;
 #'   `roles`, of each further column: `factor` (it distinguishes groups of samples, as `pairs`
 #'   does), `measure` (it has a unit) or `flag` (0 or 1);
+#'   `tails`, the highest quantiles of launches that have only some of their samples in a dataset;
 #'   `quantities`, the meaning of an operation's time: `key`, `operation`, `quantity` (version 2);
 #'   `sessions` and `audit`, as [read_sessions()] returns them;
 #'   `broken`, the files that were left out: `file`, `what`.
@@ -111,7 +112,7 @@ assemble <- function(parts, faults = list()) {
   }
   list(
     launches = if (length(out)) launches[-out] else launches,
-    samples = whole("samples"), summary = whole("summary"), roles = roles,
+    samples = whole("samples"), summary = whole("summary"), tails = whole("tails"), roles = roles,
     units = units_of(parts), quantities = bind("quantities"),
     broken = list_broken(c(broken, faults))
   )
@@ -175,7 +176,8 @@ read_launches <- function(files) {
     launches = rbindlist(lapply(read, `[[`, "row"), use.names = TRUE, fill = TRUE),
     samples = samples, columns = lapply(read, `[[`, "columns"),
     units = unique(lapply(read, `[[`, "units")),
-    quantities = rbindlist(lapply(read, `[[`, "quantities")), broken = broken
+    quantities = rbindlist(lapply(read, `[[`, "quantities")),
+    tails = rbindlist(lapply(read, `[[`, "tails"), fill = TRUE, idcol = "at"), broken = broken
   )
 }
 
@@ -211,8 +213,31 @@ read_launch <- function(file) {
       as.data.table(list(
         key = row$key, operation = present_name(names(quantities)), quantity = unname(quantities)
       ))
-    }
+    },
+    tails = recorded_tails(launch, file)
   )
+}
+
+#' The rows of the summary of a launch whose tails its samples no longer show: a dataset has only
+#' some of the samples of each group, and the launch summarised all of them.
+#' @noRd
+recorded_tails <- function(launch, file) {
+  rows <- if (!is.null(launch$samples$thinned_from)) {
+    Filter(\(row) !is.null(row[["p999_s"]]), launch$summary)
+  }
+  if (!length(rows)) {
+    return(NULL)
+  }
+  rows <- lapply(rows, \(row) row[!names(row) %in% c("n", "median_s", "min_s", "p95_s")])
+  numbers <- unlist(lapply(rows, \(row) row[names(row) != "operation"]), recursive = FALSE)
+  wrong <- !vapply(rows, \(row) all(c("operation", "bytes", RECORDED_TAILS) %in% names(row)), NA)
+  if (any(wrong) || !all(vapply(numbers, is.numeric, NA))) {
+    bad_data(
+      file, line_of_member(file, "summary"), "a tail in its summary is no number", RESTORE
+    )
+  }
+  rows <- rbindlist(rows, fill = TRUE)
+  set(rows, j = "operation", value = present_name(rows$operation))
 }
 
 #' The columns of a launch's samples: name and role of `all` columns, and `roles` and `units` of
@@ -269,6 +294,7 @@ disagreeing <- function(columns, roles) {
 #' @noRd
 with_samples <- function(results, samples) {
   results$samples <- samples
+  results$tails <- NULL
   results
 }
 

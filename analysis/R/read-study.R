@@ -81,11 +81,11 @@ summarised <- function(part) {
   roles <- bare_role(roles_of(part$columns))
   part$factors <- names(roles)[roles == "factor"]
   if (nrow(part$samples)) {
-    part$summary <- summarise_samples(
+    part$summary <- with_tails(summarise_samples(
       part$samples, "at", part$factors, names(roles)[roles == "measure"]
-    )
+    ), part$tails)
   }
-  part$samples <- NULL
+  part$samples <- part$tails <- NULL
   part
 }
 

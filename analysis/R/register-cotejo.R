@@ -298,6 +298,11 @@ exhibit("cotejo-pairings", "Pairs at once: halves of the ranks, neighbours, and 
   draw = by_parameter(x = pairs, series = parameter_pairing, panel = c(mpi, transport, bytes))
 )
 
+exhibit("cotejo-tails", "Median, upper quantiles and maximum of 100,000 messages of a launch",
+  data = launches_of("pingpong_tails"),
+  draw = tails(series = mpi, panel = transport)
+)
+
 exhibit("cotejo-files", "Blocks of one file, written and read by MPI-IO",
   data = launches_of("files_full", "files_quick"),
   draw = by_size(series = c(mpi, operation), panel = c(ranks, parameter_flush), unit = "MB/s")

@@ -13,7 +13,7 @@
 #'   columns of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples) and
 #'   `n_invalid`. `quantity` is the meaning of the time (`NA`: not recorded). `factors` has the
 #'   factor columns as one text. Times are `median_s`, `min_s`, `p10_s`, `p95_s`, `p99_s`, `mean_s`
-#'   (s, one operation), and `p999_s` and `max_s` if a launch has 20,000 valid samples of a row;
+#'   (s, one operation), and `p999_s` and `max_s` if a launch took 20,000 valid samples of a row;
 #'   `bytes_per_s` (B/s) is computed from the median. A column `measure_NAME`
 #'   for each further measure of the samples has its median, in the unit of the samples. A group
 #'   without a valid sample has `n` 0 and `NA`.
@@ -64,7 +64,23 @@ summary_of_samples <- function(results) {
   of_role <- function(role) {
     intersect(names(results$roles)[results$roles == role], names(results$samples))
   }
-  summarise_samples(results$samples, "key", of_role("factor"), of_role("measure"))
+  summary <- summarise_samples(results$samples, "key", of_role("factor"), of_role("measure"))
+  with_tails(summary, results$tails)
+}
+
+#' Summaries with the tails that launches themselves recorded, where a dataset has only some of
+#' their samples.
+#'
+#' @param tails the columns that identify a row of `summary`, and `RECORDED_TAILS`; or `NULL`.
+#' @noRd
+with_tails <- function(summary, tails) {
+  if (!NROW(tails)) {
+    return(summary)
+  }
+  by <- setdiff(intersect(names(tails), names(summary)), RECORDED_TAILS)
+  row <- summary[tails, on = by, which = TRUE, mult = "first"]
+  for (name in RECORDED_TAILS) set(summary, row[!is.na(row)], name, tails[[name]][!is.na(row)])
+  summary
 }
 
 #' The column of a summary that contains a further measure.
@@ -127,6 +143,8 @@ QUANTILES <- c(median_s = 0.5, min_s = 0, p10_s = 0.1, p95_s = 0.95, p99_s = 0.9
 # Quantiles of launches with at least so many samples, of which twenty are slower than p999_s.
 EXTREMES <- c(p999_s = 0.999, max_s = 1)
 LEAST_OF_EXTREMES <- 20000L
+# Quantiles that few of the samples of a launch do not show.
+RECORDED_TAILS <- c("p99_s", names(EXTREMES))
 
 #' The factor columns of the samples, as one text per row: `pairs=2; queue=4`. Columns that a
 #' launch lacks are left out.

@@ -336,7 +336,7 @@ def publish(record, stage, cell):
 def summary_value(record, operation, size, key):
     """One value of a description's summary; ValueError when there is none."""
     for row in record["summary"] or []:
-        if row["operation"] == operation and row["bytes"] == size:
+        if row["operation"] == operation and row["bytes"] == size and key in row:
             return row[key]
     raise ValueError(f"{record.get('id', 'launch')}: no {key} of {operation} at {size} B: "
                      f"{json.dumps(record['summary'])[:200]}")
