@@ -15,6 +15,7 @@ from reframe.core.builtins import parameter, run_after, run_before, sanity_funct
 from reframe.core.exceptions import SanityError
 
 from .harness.commands import write_report
+from .harness.launch import selection
 from .harness.machine import allocation, environment
 from .harness.model import families, sites
 from .harness.study import child, plans, submission
@@ -24,7 +25,6 @@ BARE = [child.program(), "-r"]
 WORDS = os.environ.get("COTEJO_WORDS", "").split("\n") if "COTEJO_WORDS" in os.environ else BARE
 
 
-@rfm.simple_test
 class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     """All blocks of a study, one launch after the other on the nodes of one job."""
 
@@ -94,3 +94,9 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
         if WORDS == BARE and write_report.page().exists():
             print(write_report.page(), flush=True)
         return True
+
+
+if selection.is_bare():
+    selection.ONLY.append(one_allocation)
+if selection.ONLY or selection.files_are_named():
+    rfm.simple_test(one_allocation)

@@ -12,10 +12,10 @@ import time
 
 import reframe as rfm
 from reframe.core.builtins import run_after, run_before, sanity_function
-from reframe.core.exceptions import ReframeFatalError, SanityError
+from reframe.core.exceptions import ReframeFatalError, SanityError, SkipTestError
 from reframe.core.runtime import runtime
 
-from .harness.launch import planning, recording, twins
+from .harness.launch import planning, recording, selection, twins
 from .harness.launch.request import MachineError, Request, UnsupportedError
 from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
@@ -67,9 +67,14 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
         "artifacts": {"when": "always", "paths": ["results"],
                       "reports": {"junit": "*-report.xml"}}}}
 
+    def __new__(cls, *args, **kwargs):
+        if not selection.is_wanted(cls):
+            raise SkipTestError(selection.UNWANTED)
+        return super().__new__(cls, *args, **kwargs)
+
     @run_after("init")
     def say_what_it_needs(self):
-        self.tags |= planning.tags(self)
+        self.tags |= planning.tags(type(self), self.scale)
         words = next(one.__doc__ for one in type(self).__mro__
                      if issubclass(one, Experiment) and one.__doc__)
         self.descr = " ".join(words.partition("\n\n")[0].split())

@@ -27,7 +27,7 @@ from reframe.core.runtime import runtime
 from .base import FAMILIES, TRANSPORTS, Experiment
 from .harness import backends
 from .harness.commands import write_report
-from .harness.launch import planning, scales, sessions
+from .harness.launch import planning, scales, selection, sessions
 from .harness.launch.request import Request, UnsupportedError
 from .harness.machine import disk
 from .harness.model import families
@@ -173,8 +173,11 @@ SEED = STUDY["seed"] if STUDY else random.SystemRandom().randrange(1 << 31)
 NUMBERS = [STUDY["block"]] if STUDY else scales.blocks("quick")
 if len(NUMBERS) >= plans.WARM_UP_FROM:
     NUMBERS.insert(0, sessions.WARM_UP)
-CONFIGURATIONS = configurations()
+IS_BARE = selection.is_bare()
+CONFIGURATIONS = configurations() if IS_BARE or selection.files_are_named() else {}
 NAMES = [declare(block, cell) for block in NUMBERS for cell in drawn(block)]
+if IS_BARE:
+    selection.ONLY.append(Row)
 
 if NAMES and not STUDY:
     @rfm.simple_test

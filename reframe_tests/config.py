@@ -12,28 +12,16 @@ import re
 import sys
 import tempfile
 
-# At the end: while it loads this file ReFrame has a folder of its own at the end of the list, and
-# takes away by its number what is there afterwards. Before, that was all that pip had installed.
-sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import reframe.core.logging  # noqa: E402
+import reframe.core.logging
 
-from reframe_tests.harness import backends  # noqa: E402
-from reframe_tests.harness.backends import launchers  # noqa: E402, F401
-from reframe_tests.harness.commands import site_files  # noqa: E402
-from reframe_tests.harness.launch import scales, selection, sessions  # noqa: E402
-from reframe_tests.harness.machine import (  # noqa: E402
-    allocation,
-    environment,
-    removal,
-)
-from reframe_tests.harness.model import (  # noqa: E402
-    binding,
-    families,
-    installation,
-    problems,
-    sites,
-)
-from reframe_tests.harness.study import submission  # noqa: E402
+# ReFrame loads the tests with the same package around them: all of it is loaded once.
+from .harness import backends
+from .harness.backends import launchers  # noqa: F401
+from .harness.commands import site_files
+from .harness.launch import scales, selection, sessions
+from .harness.machine import allocation, environment, removal
+from .harness.model import binding, families, installation, problems, sites
+from .harness.study import submission
 
 # ReFrame makes a million objects for all tests, which are in use until it ends.
 gc.set_threshold(50_000)
@@ -163,15 +151,10 @@ def systems():
 
 
 def tests():
-    """The files of tests: the comparison where the command line chooses none; those that can have
-    the tag or the tests that it chooses, since to load all takes seconds; else all others."""
+    """The files of tests. The first one measures where the command line chooses no tests."""
     folder = families.REPO / "reframe_tests"
-    some, tag, names = selection.chosen(sys.argv[1:])
-    if not some:
-        return [folder / ("allocated.py" if submission.needed() else "comparison.py")]
-    files = [path for path in sorted(folder.glob("*.py")) if path.stem not in scales.NO_JOBS]
-    # ReFrame finds tags by part of their names, and others may have the job's.
-    return (tag and scales.files_with(tag, files)) or scales.files_of(names, files) or files
+    return [folder / ("allocated.py" if submission.needed() else "comparison.py"), *sorted(
+        path for path in folder.glob("*.py") if path.stem not in scales.NO_JOBS)]
 
 
 site_configuration = {
@@ -196,6 +179,7 @@ site_configuration = {
         {
             "level": "info",  # `selection.Printer` lowers it for -v
             "handlers": [
+                {"type": "selection", "level": "info"},
                 {
                     "type": "file",
                     "name": str(LOG),

@@ -6,6 +6,7 @@ a line with [status, output]. Each command runs in a forked process; its first w
 with or without its folder, or a command of the harness.
 """
 
+import importlib
 import json
 import os
 import pathlib
@@ -14,15 +15,14 @@ import tempfile
 import traceback
 
 from reframe.frontend import cli
+from reframe.utility import import_module_from_file
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from reframe_tests.harness import __main__ as harness  # noqa: E402
-from reframe_tests.harness.commands import (  # noqa: E402, F401
-    check_site,
-    releases,
-    site_files,
-    study,
-)
+# Under the name that ReFrame gives to the package of its configuration.
+PACKAGE = import_module_from_file(
+    str(pathlib.Path(__file__).resolve().parent.parent / "reframe_tests")).__name__
+harness = importlib.import_module(".harness.__main__", PACKAGE)
+for name in ("check_site", "releases", "site_files", "study"):
+    importlib.import_module(f".harness.commands.{name}", PACKAGE)
 
 
 def run(words, environ, folder):

@@ -123,6 +123,8 @@ MISTAKES = {
              "is selected by -n pingpog; did you mean 'pingpong'"),
     "test that runs": ((*P2P, "-r", "-n", "pingpog"), {}, {},
                        "is selected by -n pingpog; did you mean 'pingpong'"),
+    "test of a quiet command": ((*P2P, "-qq", "-l", "-n", "pingpog"), {}, {},
+                                "is selected by -n pingpog; did you mean 'pingpong'"),
     "tag": ((*P2P, "-l", "--tag=qiuck"), {}, {},
             "is selected by -t qiuck; did you mean 'quick'"),
     "environment": ((*P2P, "-l", "-n", "^pingpong%scale=smoke", "-pinteli-mpi"), {}, {},

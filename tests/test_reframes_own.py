@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from reframe_tests.harness.launch import scales, selection
+from reframe_tests.harness.launch import selection
 from reframe_tests.harness.model import families
 from tests.fake_mpi import REFRAME, Fake, executable
 
@@ -109,19 +109,40 @@ def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
 
 
 @pytest.mark.parametrize(("line", "chosen"), [
-    ("-r", (False, "", [])), ("-rv --system=x -p mpich", (False, "", [])),
-    ("-l --repeat=2", (False, "", [])), ("-l -n x", (True, "", ["x"])),
-    ("-rvnx", (True, "", ["x"])), ("-rn ^x%a=b", (True, "", ["^x$"])),
-    ("-l --nam=x -n ^y$", (True, "", ["x", "^y$"])), ("-l -n x -n /0123abcd", (True, "", [])),
-    ("-l -n x|y", (True, "", [])), ("-r -vE scale=='quick'", (True, "", [])),
-    ("-lC -x y", (True, "", [])), ("-r -t ^quick$", (True, "quick", [])),
-    ("-rt^quick$", (True, "quick", [])), ("-l --tag=^p2p-full$", (True, "p2p-full", [])),
-    ("-l -t quick", (True, "quick", [])), ("-rtsmoke", (True, "smoke", [])),
-    ("-r --mode=quick", (True, "quick", [])), ("-l --mode full -p x", (True, "full", [])),
-    ("-l -t uick", (True, "", [])), ("-r -t ^quick$ --tag ^full$", (True, "", []))])
+    ("", {}), ("-r", {}), ("-rv --system=x -p mpich", {}), ("-l --repeat=2", {}),
+    ("-l -n x", {"--name": ["x"]}), ("-rvnx", {"--name": ["x"]}),
+    ("-rn ^x%a=b", {"--name": ["^x%a=b"]}), ("-l --nam=x -n ^y$", {"--name": ["x", "^y$"]}),
+    ("-r -vE scale=='quick'", {"--filter-expr": ["scale=='quick'"]}),
+    ("-lC -x y", {"--exclude": ["y"]}), ("-rt^quick$", {"--tag": ["^quick$"]}),
+    ("-l --tag=p2p-full", {"--tag": ["p2p-full"]}), ("-r --mode=quick", {"--tag": ["^quick$"]}),
+    ("-l --mode full -p x", {"--tag": ["^full$"]}),
+    ("-r -t a --tag b", {"--tag": ["a", "b"]})])
 def test_what_a_command_line_chooses_is_read_in_any_spelling(line, chosen):
     """`-rn NAME` loaded the comparison alone, and found no test."""
     assert selection.chosen(line.split()) == chosen
+
+
+def test_the_tests_that_are_made_are_those_that_reframe_selects(site):
+    """A test that is not made is never found, by a part of its name or of a parameter either."""
+    every = listed(site, "-n", ".", bare=True)
+    assert len(every) > 100
+    for words in (["pingpong"], ["^pingpong"], ["^(matching|pingping)%"],
+                  ["compact|^pingping%.*quick", "^startup%"], ["tcp"], ["cale=smoke"], ["near"]):
+        found = listed(site, *(word for one in words for word in ("-n", one)), bare=True)
+        assert isinstance(found, list) and found == [
+            one for one in every if re.search("|".join(words), one[0].replace(" ", ""))], words
+
+
+def test_a_command_makes_no_more_tests_than_it_selects(site):
+    said = site.run("-l", "-v", "-n", "^matching%scale=smoke", bare=True)
+    made, selected = re.search(r"Loaded (\d+) test", said), re.search(r"Found (\d+) check", said)
+    assert int(selected[1]) <= int(made[1]) < 20 and "not selected" not in said, said[-2500:]
+
+
+def test_tests_are_described(site):
+    """With this option ReFrame writes its command nowhere."""
+    said = json.loads(site.run("--describe", *ONE, bare=True))
+    assert [one["experiment"] for one in said] == ["pingpong"]
 
 
 @pytest.mark.parametrize(("mode", "scale"), [("quick", "quick"), ("ci", "smoke")])
@@ -142,19 +163,6 @@ def test_variants_that_no_machine_can_have_are_not_there(tmp_path, job, impossib
     names = re.findall("^- .*", said, re.M)
     assert len(names) > 1, said[-2000:]
     assert not [name for name in names if all(word in name for word in impossible)]
-
-
-def test_files_are_chosen_by_full_names_of_tests_only():
-    """A part of a name may be found in other tests, and in their parameters."""
-    files = sorted((families.REPO / "reframe_tests").glob("*.py"))
-    made = {"comparison", "experiments", "programs"}
-    for names, stems in ((["^pingpong$"], {"p2p"}), (["bcast"], set()),
-                         (["pingpong"], {"overlap", "p2p", "patterns", "simulated", "thresholds",
-                                         "transports"}),
-                         (["matching", "^hosts$"], {"matching", "hosts"}),
-                         (["^pingpong$", "x"], set())):
-        found = {path.stem for path in scales.files_of(names, files)}
-        assert found == (stems | made if stems else set()), names
 
 
 def test_names_and_hashes_of_a_bare_reframe_are_stable(site):

@@ -9,11 +9,11 @@ import random
 from . import accidents, scales, sessions
 
 
-def tags(test):
-    """Tags of a test: its job's of its scale, and the main job's own."""
-    job = pathlib.Path(inspect.getfile(type(test))).stem
-    main = test.main_job or test.scale == "full"
-    return {scales.tag(job, test.scale), *([test.scale] if main else [])}
+def tags(test, scale):
+    """Tags of a class of tests at a scale: its job's, and the main job's own."""
+    job = pathlib.Path(inspect.getfile(test)).stem
+    main = test.main_job or scale == "full"
+    return {scales.tag(job, scale), *([scale] if main else [])}
 
 
 #: How often this ReFrame has prepared a launch: (cell, number) -> times.

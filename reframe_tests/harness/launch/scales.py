@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How much each scale measures: launches, and the largest message."""
 
-import ast
 import os
 import re
 
@@ -39,34 +38,6 @@ def known_tags():
             if path.stem not in NO_JOBS]
     return ["smoke", "quick", "full", *sorted(
         tag(job, scale) for job in jobs for scale in ("smoke", "quick", "full"))]
-
-
-def _of_main_job(path):
-    """Whether a class of a file says that it is of the main job."""
-    return any(ast.unparse(word) == "main_job = True" for found in ast.parse(path.read_text()).body
-               if isinstance(found, ast.ClassDef)
-               for word in found.body if isinstance(word, ast.Assign))
-
-
-def files_with(asked, files):
-    """The only files of tests that can have a tag: the file of its job or, for the two tags of the
-    main job, the files that set `main_job`. None if any file may have it (tag of an exhibit)."""
-    if asked in ("smoke", "quick"):
-        return [path for path in files if _of_main_job(path)]
-    job = asked.partition("-")[0]
-    return [path for path in files if path.stem == job
-            and asked in {tag(job, scale) for scale in LAUNCHES}]
-
-
-def files_of(tests, files):
-    """The files that have a test in whose name one of these is found, and the files that make
-    tests from tables. None if a name is incomplete, since parameters may contain it, too."""
-    classes = {path: set(re.findall(r"^class (\w+)", path.read_text(), re.M)) for path in files}
-    found = [path for path in files
-             if any(re.search(test, name) for test in tests for name in classes[path])
-             or "make_test(" in path.read_text()]
-    full = {test.strip("^$") for test in tests}
-    return found if tests and full <= set().union(*classes.values()) else []
 
 
 def launches(tag):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ends ReFrame with one line and a status where its command line selects no test.
+"""Makes only the tests that a command line of ReFrame can select, and ends it where it selects
+none.
 
-ReFrame itself lists and runs zero tests with status 0, and it has no hook behind the selection. A
-handler of its log therefore looks for the line that counts the tests. The configuration imports
-this module.
+ReFrame makes all tests, at 3 ms each, before it selects, and lists and runs zero tests with status
+0. It hands its options to no configuration and no test. A handler of its log therefore keeps the
+command that ReFrame writes there, and looks for the line that counts the tests.
 """
 
 import ast
+import functools
 import logging
 import re
 import shlex
@@ -17,10 +19,11 @@ from reframe.core.pipeline import RunOnlyRegressionTest
 from reframe.core.runtime import runtime
 
 from ..model import families, names, problems, sites
-from . import scales, sessions
+from . import planning, scales, sessions
 
 NONE = re.compile(r"Found 0 check\(s\)|Ran 0/0 test case\(s\)")
 COMMAND = re.compile(r"^  command: +(.+)$")
+UNWANTED = "not selected by this command"
 #: Options of ReFrame that choose tests: the letter of each, and the kind of its names.
 OPTIONS = {"--name": ("n", "test"), "--tag": ("t", "tag"), "--filter-expr": ("E", ""),
            "--exclude": ("x", ""), "--exclude-tag": ("T", "")}
@@ -51,7 +54,7 @@ def known(kind):
 def selected(words, among=OPTIONS):
     """Option and value of each word of a command line that selects tests, in any spelling that
     ReFrame reads."""
-    for word, after in zip(words, [*words[1:], ""], strict=True):
+    for word, after in zip(words, [*words, ""][1:], strict=True):
         name, equals, value = word.partition("=")
         if word.startswith("--"):
             found = [name] if name in among else [
@@ -71,20 +74,60 @@ def with_modes(words):
 
 
 def chosen(words):
-    """Whether a command line of ReFrame chooses tests, the one tag that it chooses, or '', and the
-    tests that it names in full, where it names each so: `^NAME$`, or NAME for a part of the name.
+    """The values of the options with which a command line of ReFrame chooses tests: option ->
+    values."""
+    found = {}
+    for option, value in selected(with_modes(words)):
+        found.setdefault(option, []).append(value)
+    return found
 
-    ReFrame passes nothing of the command line to a configuration. Without this, a bare
-    `reframe -r` would launch every test, or `reframe -n NAME` would need `-c` as well.
+
+def may_have_name(test, pattern):
+    """Whether `-n PATTERN` may select a variant of a class, whose name is NAME%P=VALUE%Q=VALUE."""
+    if head := re.fullmatch(r"(\^(?:\w+|\([\w|]+\)))(|[%$][^|@]*)", pattern):
+        return re.search(head[1] + ("$" if head[2] else ""), test.__name__)
+    words = [test.__name__, *(f"{name} {one.format(value)}" for name, one in
+                              test.raw_params.items() for value in one.values)]
+    return not re.fullmatch(r"\w+", pattern) or re.search(pattern, " ".join(words))
+
+
+def may_have_tag(test, pattern):
+    """Whether `-t PATTERN` may select a variant of a class."""
+    return any(re.search(pattern, tag) for scale in test.raw_params["scale"].values
+               for tag in {*test.tags, *planning.tags(test, scale),
+                           *planning.of_scale(test, scale).get("tags", [])})
+
+
+#: The classes of tests that may be selected, and the base of all tests of a bare `reframe`.
+WANTED, ONLY = set(), []
+
+
+@functools.cache
+def _may_be_selected(test):
+    options = chosen(Reader.command)
+    found = not WANTED.isdisjoint(test.__mro__) or (  # such as those of `--repeat`
+        any(may_have_name(test, one) for one in options.get("--name", [""]))
+        and all(may_have_tag(test, one) for one in options.get("--tag", [])))
+    if found:
+        WANTED.add(test)
+    return found
+
+
+def is_wanted(test):
+    """Whether ReFrame may select variants of a class of tests."""
+    return issubclass(test, ONLY[0]) if ONLY else _may_be_selected(test)
+
+
+def files_are_named():
+    """Whether the command line names the files of tests, or the session that it restores does."""
+    return (runtime().site_config.is_sticky_option("general/check_search_path")
+            or any(word.startswith("--rest") for word in Reader.command))
+
+
+def is_bare():
+    """Whether the command line chooses no tests: `reframe -r` does not launch all that there are.
     """
-    found = list(selected(with_modes(words)))
-    # ReFrame finds a tag by a part of its name, and no other tag has these two words in it.
-    tags = [re.fullmatch(r"\^([\w-]+)\$|(smoke|quick)", value)
-            for option, value in found if option == "--tag"]
-    full = [re.fullmatch(r"(\^?)(\w+)([%$]?).*", value) if "|" not in value else None
-            for option, value in found if option == "--name"]
-    return (bool(found), tags[0][tags[0].lastindex] if len(tags) == 1 and tags[0] else "",
-            [f"^{m[2]}$" if m[1] and m[3] else m[2] for m in full] if all(full) else [])
+    return bool(Reader.command) and not chosen(Reader.command) and not files_are_named()
 
 
 def why_none(words):
@@ -100,19 +143,32 @@ def why_none(words):
         named = re.sub(r"^(\^?\w+)%.*", r"\1", value)
         if there and not any(re.search(named, name) for name in there):
             found.append(f"-{letter} {value}{names.nearest(named.strip('^$'), there)}")
+    hint = " (`reframe -l` lists the tests)"
+    if not found and [one.__name__ for one in ONLY] == [JOB]:
+        hint = (f": outside of an allocation a bare `reframe` has {JOB} alone, which is of no MPI "
+                "library; choose tests with -n or -t, too")
     return (f"no test of site {sites.site_name()!r} is selected by "
-            f"{', '.join(found) or 'this command'}"
-            + (f": outside of an allocation a bare `reframe` has {JOB} alone, which is of no MPI "
-               "library; choose tests with -n or -t, too"
-               if not found and JOB in known("test") else " (`reframe -l` lists the tests)"))
+            f"{', '.join(found) or 'this command'}{hint}")
+
+
+class Reader(logging.Handler):
+    """Keeps the command of ReFrame, and ends it after the message that there is no test."""
+
+    #: Words of the command; none with `--describe`, of which ReFrame writes nothing.
+    command = []
+
+    def emit(self, record):
+        text = record.getMessage()
+        if said := COMMAND.match(text):
+            Reader.command = shlex.split(ast.literal_eval(said[1]))
+        elif NONE.search(text):
+            said = problems.explained(f"cotejo: {why_none(self.command)}")
+            sys.stderr.write(f"{said}\n")
+            sys.exit(sessions.NONE_SELECTED)
 
 
 class Printer(logging.StreamHandler):
-    """Prints ReFrame's messages, and ends it after the one that says that there is no test."""
-
-    def __init__(self, stream):
-        super().__init__(stream)
-        self.command = []
+    """Prints ReFrame's messages, except those about tests that are not wanted."""
 
     def setLevel(self, level):  # noqa: N802 - a name of `logging`
         """Has ReFrame make the messages that `-v` wants shown: it looks at all of a test for each,
@@ -122,14 +178,13 @@ class Printer(logging.StreamHandler):
             getlogger().setLevel(level)
 
     def emit(self, record):
-        super().emit(record)
-        text = record.getMessage()
-        if said := COMMAND.match(text):
-            self.command = shlex.split(ast.literal_eval(said[1]))
-        elif NONE.search(text):
-            said = problems.explained(f"cotejo: {why_none(self.command)}")
-            sys.stderr.write(f"{said}\n")
-            sys.exit(sessions.NONE_SELECTED)
+        if UNWANTED not in record.getMessage():
+            super().emit(record)
+
+
+@register_log_handler("selection")
+def reader(config, prefix):
+    return Reader()
 
 
 @register_log_handler("stream")
