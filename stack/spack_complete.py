@@ -97,6 +97,24 @@ def added(environment, name):
     return any(spec in root["spec"] for root in roots)
 
 
+def switched_on(environment, there):
+    """One line for each name in COTEJO_SPACK_ADD that adds nothing to the environment."""
+    for name in filter(None, os.environ.get("COTEJO_SPACK_ADD", "").split(",")):
+        spec = SHARED["optional"].get(name)
+        if spec is None and name not in there:
+            known = [one for one in SHARED["optional"] if is_switched(one)]
+            yield f"COTEJO_SPACK_ADD: no library {name!r}; there are {', '.join(known)}"
+        elif not added(environment, name):
+            command = f"spack -e {environment} "
+            add = "" if is_switched(name) else f"{command}add {spec} && "
+            yield f"{name} of COTEJO_SPACK_ADD is missing; run `{add}{command}install`"
+
+
+def is_switched(name):
+    """Whether COTEJO_SPACK_ADD adds this family. Our own packages are added by `spack add`."""
+    return not SHARED["optional"][name].startswith("cotejo-")
+
+
 def complete(folder):
     """Completes STACK/mpi/NAME; returns what is wrong with it, or nothing."""
     places = [folder / f".spack/{ours}/spec.json" for ours in NEEDED]
@@ -131,7 +149,8 @@ def main():
         wrong = [f"{folder.name}: {reason}" for folder in folders if (reason := complete(folder))]
     except OSError as err:
         return f"spack: {err}; complete the stack as the user who installed it"
-    for line in filter(None, [*wrong, spack_lock.outdated(environment)]):
+    added_names = switched_on(environment, {folder.name for folder in folders})
+    for line in filter(None, [*wrong, *added_names, spack_lock.outdated(environment)]):
         print(f"spack: {line}", file=sys.stderr)
     return 1 if len(wrong) == len(folders) else 0
 

@@ -301,6 +301,26 @@ def test_the_empty_view_of_a_simulator_that_nobody_added_is_not_named(environmen
         assert bool(done.stderr) is named
 
 
+@pytest.mark.parametrize("given, line", [
+    ("mvapih", "COTEJO_SPACK_ADD: no library 'mvapih'; there are cray-mpich, mpich-ucx, mvapich, "
+     "openmpi-previous"),
+    ("some, mvapich", "COTEJO_SPACK_ADD: no library ' mvapich'; there are cray-mpich, "),
+    ("some,mvapich", "mvapich of COTEJO_SPACK_ADD is missing; run `spack -e {} install`"),
+    ("simgrid", "simgrid of COTEJO_SPACK_ADD is missing; run "
+     "`spack -e {0} add cotejo-simulator && spack -e {0} install`"),
+    ("some,openmpi-previous,", "")])
+def test_a_name_to_add_that_adds_nothing_is_named(environment, tmp_path, given, line):
+    """Spack ignores such a name, and the library is in no comparison."""
+    view = environment(an_mpi(tmp_path / "opt"))
+    folder = view.parents[2]
+    (folder / "spack.lock").write_text(json.dumps({"roots": [
+        {"spec": "cotejo-bench ^openmpi@4.1"}]}))
+    done = complete(view, COTEJO_SPACK_ADD=given)
+    assert done.returncode == 0
+    assert done.stderr.startswith("spack: " + line.format(folder) if line else "")
+    assert done.stderr.count("\n") == bool(line)
+
+
 def test_the_python_beside_an_external_mpi_stays_out_of_the_view(environment, tmp_path):
     home = an_mpi(tmp_path / "opt")
     for name in ("python", "python3", "pip3", "activate"):
