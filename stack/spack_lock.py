@@ -51,12 +51,18 @@ def other_site(tools, site):
 
 
 def old_file(site):
-    """Why Spack's file of the site's MPI libraries does not follow from mpis.yaml, or ''."""
+    """Why Spack's file of the site's MPI libraries does not follow from mpis.yaml, or ''. Clones
+    may share a folder of sites, but the file names the clone that gets the views."""
     listed, written = site / "mpis.yaml", site / "spack/mpis.yaml"
     if listed.exists():
         digest = hashlib.sha256(listed.read_bytes()).hexdigest()
-        if written.exists() and digest in written.read_text():
+        text = written.read_text() if written.exists() else ""
+        clones = {os.path.realpath(written.parent / clone) for clone in
+                  re.findall(r"root: '?(.+)/\.spack-env/mpi/", text)}
+        if digest in text and clones <= {str(REPO)}:
             return ""
+        if digest in text:
+            return f"{written} is for the views of {min(clones)}"
     elif not written.exists():
         return ""
     return f"{written} does not follow from {listed}"

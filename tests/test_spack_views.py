@@ -158,6 +158,22 @@ def test_a_file_for_spack_that_does_not_follow_from_the_site_is_named(environmen
     assert line in complete(view, **variables).stderr
 
 
+def test_a_file_for_spack_that_another_clone_wrote_is_named(environment, tmp_path):
+    """Spack would put the MPI libraries into the views of that clone, without a word."""
+    view, site = environment(an_mpi(tmp_path / "opt")), tmp_path / "sites/mine"
+    (site / "spack").mkdir(parents=True)
+    variables = {"COTEJO_SITES": str(tmp_path / "sites"), "COTEJO_SITE": "mine"}
+    (site / "reframe.py").touch()
+    (site / "mpis.yaml").write_text("mpich: {home: /opt/mpich, version: '4.3'}\n")
+    write_site(variables)
+    assert complete(view, **variables).stderr == ""
+    made = site / "spack/mpis.yaml"
+    made.write_text(made.read_text().replace(str(REPO), "/another/clone"))
+    assert complete(view, **variables).stderr.startswith(
+        f"spack: {made} is for the views of /another/clone; run `cd {REPO} && python3 -m stack."
+        "spack_environments && spack -e ")
+
+
 PACKAGES = """packages:
   all: {require: [target=x86_64_v3]}
   cmake: {buildable: false, externals: [{spec: cmake@3.25, prefix: /usr}]}
