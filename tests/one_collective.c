@@ -19,6 +19,9 @@ int main(int arguments, char **argument) {
         MPI_Reduce(from, to, DOUBLES, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
     } else if (!strcmp(operation, "allreduce")) {
         MPI_Allreduce(from, to, DOUBLES, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    } else if (!strcmp(operation, "allgather")) {
+        int count = DOUBLES / ranks;
+        MPI_Allgather(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, MPI_COMM_WORLD);
     } else if (!strcmp(operation, "reduce_scatter")) {
         int counts[RANKS];
         for (int rank = 0; rank < ranks; rank++) {

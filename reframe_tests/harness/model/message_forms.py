@@ -353,9 +353,33 @@ def _bruck_allgather(p, n, root=0):  # noqa: ARG001
                    for mask in _powers(p) for r in range(p)) for way in (1, -1)]
 
 
+def _gathered_in_core(p, n, inner):
+    """Messages between positions of the core; the spares hand their block and get all blocks."""
+    return _of_core(_core(p), inner).plus(_handed(p, n, 1)).plus(_handed(p, n * p, 1).turned())
+
+
 def _doubling_allgather(p, n, root=0):  # noqa: ARG001
-    return [Matrix((r, r ^ mask, n * mask) for mask in _powers(p) for r in range(p))
-            ] if _is_power(p) else []
+    """Ranks without a partner get its blocks from other ranks, or they are spares."""
+    positions = range(p - _spares(p))
+    return [Matrix((source, to, n * count) for source, to, _, count in _doubling_of_trees(p)),
+            _gathered_in_core(p, n, ((v, v ^ mask, n * _blocks(p, v & -mask, mask))
+                                     for mask in _powers(len(positions)) for v in positions))]
+
+
+def _mirrored(v, power):
+    """The position with the bits in the reverse order."""
+    return int(f"{v:0{power.bit_length() - 1}b}"[::-1], 2) if power > 1 else v
+
+
+def _halving_allgather(p, n, root=0):  # noqa: ARG001
+    """Positions swap blocks with their mirrored positions; then the first exchange is far."""
+    power = p - _spares(p)
+    inner = [(v, _mirrored(v, power), n * _blocks(p, v, 1)) for v in range(power)]
+    for mask in _powers(power):
+        held = power // (2 * mask)
+        inner += [(v, v ^ mask, n * _blocks(p, _mirrored(v, power) & -held, held))
+                  for v in range(power)]
+    return [_gathered_in_core(p, n, inner)]
 
 
 def _neighbor(p, n, root=0):  # noqa: ARG001
@@ -441,11 +465,6 @@ def _halving_near(p, n, root=0):  # noqa: ARG001
             ] if _is_power(p) else []
 
 
-def _mirrored(v, power):
-    """The position with the bits in the reverse order."""
-    return int(f"{v:0{power.bit_length() - 1}b}"[::-1], 2) if power > 1 else v
-
-
 def _butterfly(p, n, root=0):  # noqa: ARG001
     """Recursive halving that leaves each position the blocks of its mirrored position."""
     core, spare_of = _core(p), {kept: spare for spare, kept in _pairs(p)}
@@ -465,10 +484,6 @@ def _butterfly(p, n, root=0):  # noqa: ARG001
 def _butterflies(p, n, root=0):
     """Powers of two may have the blocks in the mirrored order before, and nothing to exchange."""
     return [*_butterfly(p, n, root), *_halving_near(p, n, root)]
-
-
-def _butterfly_allgather(p, n, root=0):
-    return _butterfly(p, n, root) if _is_power(p) else []
 
 
 def _reduce_then_scatter(p, n, root=0):
@@ -506,7 +521,7 @@ FORMS = {
                   "tree": _tree_both_ways, "reduce_bcast": _reduce_bcast},
     "allgather": {"linear": _gather_bcast, "sparbit": _sparbit, "ring": _ring_of_blocks,
                   "bruck": _bruck_allgather, "recursive_doubling": _doubling_allgather,
-                  "neighbor": _neighbor, "butterfly": _butterfly_allgather,
+                  "neighbor": _neighbor, "butterfly": _halving_allgather,
                   "direct": _direct},
     "alltoall": {"direct": _direct, "bruck": _bruck_alltoall},
     "gather": {"linear": _gather_linear, "binomial": _gather_binomial,
