@@ -30,16 +30,22 @@ def present():
     return [f for f in PRESENT if f.name == (os.environ.get("MPI") or f.name)]
 
 
-def ours(family, *words, **variables):
-    """Description and samples of one launch of the benchmark; None when it failed."""
+def attempt(family, *words, **variables):
+    """One launch of the benchmark: its description and samples, or None; its messages."""
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
         folder = pathlib.Path(name)
         done = launch_once(family, *words, "--output", "samples", folder=folder, timeout=120,
                            **variables)
         if done.returncode:
             print(f"bench: {family.title}: {done.stderr.strip()[-200:]}", flush=True)
-            return None
-        return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
+            return None, done.stderr
+        return (json.loads((folder / "samples.json").read_text()),
+                rows_of(folder / "samples.csv")), done.stderr
+
+
+def ours(family, *words, **variables):
+    """Description and samples of one launch of the benchmark; None when it failed."""
+    return attempt(family, *words, **variables)[0]
 
 
 def theirs(family, *words, folder=None, **variables):

@@ -11,6 +11,7 @@ from bench import common as benching
 from bench import imb as bench_imb
 from bench import one_process
 from bench import operations as bench_operations
+from bench import sampler as bench_sampler
 
 AN_MPI = types.SimpleNamespace(name="an MPI")
 
@@ -122,6 +123,20 @@ def test_what_is_planted_is_the_larger_of_a_tenth_and_100_ns():
         least_s = max(100e-9, 0.1 * time_s)
         assert 0.99 * least_s <= more_s < 1.43 * least_s
     assert bench_operations.share_of(1e-9) == bench_operations.MOST
+
+
+@pytest.mark.parametrize(("voided", "message", "word"), [
+    ([], "", "met"), (["allreduce"], "", "NOT MET"),
+    (None, "cotejo: synchronisation 'counter' failed its check 3 times", "NOT MET"),
+    (None, "cotejo: no valid sample of allreduce", "met")])
+def test_a_launch_is_lost_by_its_clocks_before_its_samples_too(
+        capsys, monkeypatch, voided, message, word):
+    monkeypatch.setattr(benching, "missed", [])
+    monkeypatch.setattr(bench_sampler, "present", lambda: [AN_MPI])
+    found = None if voided is None else ({"observed": {"sync": {"voided": voided}}}, [])
+    monkeypatch.setattr(bench_sampler, "attempt", lambda *_words: (found, message))
+    bench_sampler.clocks(1)
+    assert capsys.readouterr().out.startswith(f"bench: {word} ")
 
 
 def test_rare_delays_are_looked_for_in_the_tail(monkeypatch, tmp_path):
