@@ -21,12 +21,16 @@ MORE = [
     *(("onesided", ["--operation", name], SECOND)
       for name in ("accumulate", "get_accumulate", "rput")),
     *(("onesided", ["--operation", name], FIRST) for name in ("get", "rget")),
+    *(("files", ["--operation", name, "--folder", "/tmp"], BOTH)
+      for name in ("write", "write-all", "read-all")),
 ]
 #: Name, arguments, size in B of the message that is changed, ranks that must find it.
 SPOILED = [
     *((row.name, [*row.words, *(BRIEF if row.brief else [])], row.payload, row.ranks)
       for row in ROWS if row.payload),
     *((name, [*words, "--sizes", "1000", *BRIEF], 1000, ranks) for name, words, ranks in MORE),
+    *(("onesided", ["--operation", name, *BRIEF], 8, SECOND)
+      for name in ("fetch_and_op", "compare_and_swap")),
 ]
 #: The collectives that have a result.
 COLLECTIVES = re.findall(r"^COLLECTIVE\(\w+, (\w+)",
@@ -69,6 +73,16 @@ def test_a_wrong_result_on_one_rank_ends_the_launch(mpi, name, words, payload, r
     assert done.returncode == 1, done.stdout + done.stderr
     assert len(said(done)) == 1
     assert "wrong" in said(done)[0]
+
+
+def test_a_wrong_number_of_ranks_of_a_session_on_one_rank_ends_the_launch(mpi):
+    done = launch_once(mpi, "startup", *BRIEF, timeout=30, LD_PRELOAD=interposer(mpi, "spoil"),
+                       COTEJO_FLIP_AT="1")
+    if "# sessions left out" in done.stdout:
+        return
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert len(said(done)) == 1
+    assert "mpi://WORLD has not the 2 ranks" in said(done)[0]
 
 
 @pytest.mark.parametrize("operation", [

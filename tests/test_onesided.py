@@ -51,16 +51,18 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
 
 
 @pytest.mark.parametrize(("words", "during", "refused"), [
-    (["onesided", "--operation", "get", "--ways", "both"], "during get.flush.allocate of 64 B",
-     ""),
-    (["files", "--operation", "read"], "during file-read of 64 B", ""),
+    (["onesided", "--operation", "get", "--ways", "both", "--sizes", "64"],
+     "during get.flush.allocate of 64 B", ""),
+    (["files", "--operation", "read", "--sizes", "64"], "during file-read of 64 B", ""),
     # The communicator of a window, once the window is made.
-    (["onesided", "--operation", "put"], "during outside of all operations", "place"),
-], ids=["window", "file", "place"])
-def test_errors_of_windows_and_files_are_one_line_that_says_where(mpi, tmp_path, words, during,
-                                                                   refused):
+    (["onesided", "--operation", "put", "--sizes", "64"], "during outside of all operations",
+     "place"),
+    (["startup"], "during startup-session-world of 0 B", ""),
+], ids=["window", "file", "place", "session"])
+def test_errors_of_windows_files_and_sessions_are_one_line_that_says_where(
+        mpi, tmp_path, words, during, refused):
     folder = ["--folder", str(tmp_path)] if words[0] == "files" else []
-    done = launch(mpi, *words, *folder, "--sizes", "64", guard_s=50, folder=tmp_path,
+    done = launch(mpi, *words, *folder, guard_s=50, folder=tmp_path,
                   LD_PRELOAD=interposer(mpi, "refuse"), COTEJO_REFUSE=refused)
     assert done.returncode != 0
     line, = said(done)

@@ -61,6 +61,19 @@ static void tell_of_file(MPI_File *file, int *code, ...) {
     tell(*code);
 }
 
+#ifdef COTEJO_SESSIONS
+static void tell_of_session(MPI_Session *session, int *code, ...) {
+    (void)session;
+    tell(*code);
+}
+
+MPI_Errhandler errors_of_sessions(void) {
+    MPI_Errhandler handler;
+    MPI_Session_create_errhandler(tell_of_session, &handler);
+    return handler;
+}
+#endif
+
 void errors_of_window(MPI_Win window) {
     MPI_Errhandler handler;
     MPI_Win_create_errhandler(tell_of_window, &handler);

@@ -19,6 +19,11 @@ void errors_during(const char *operation, size_t bytes);
 void errors_of_window(MPI_Win window);
 void errors_of_file(MPI_File file);
 
+#ifdef COTEJO_SESSIONS
+// A handler for sessions, which is the caller's to free.
+MPI_Errhandler errors_of_sessions(void);
+#endif
+
 // The library's text for an error, without line ends.
 void errors_text(int code, char said[MPI_MAX_ERROR_STRING]);
 #endif

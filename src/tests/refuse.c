@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interposed in a test: the library refuses every MPI_Allgather, every MPI_Get, every
-// MPI_File_read_at and all memory on rank 1. COTEJO_REFUSE names one more: `place`, the
-// MPI_Sendrecv of an address, or `gather`, a PMPI_Gather of more than one element
-// that is not the program's own.
+// MPI_File_read_at, every group of a session and all memory on rank 1. COTEJO_REFUSE names one
+// more: `place`, the MPI_Sendrecv of an address, or `gather`, a PMPI_Gather of more than one
+// element that is not the program's own.
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <mpi.h>
@@ -70,6 +70,14 @@ int MPI_Get(void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at, 
         PMPI_Win_call_errhandler(window, MPI_ERR_COUNT);
     return PMPI_Get(bytes, count, type, target, at, at_count, at_type, window);
 }
+
+#ifdef COTEJO_SESSIONS
+int MPI_Group_from_session_pset(MPI_Session session, const char *name, MPI_Group *group) {
+    if (here())
+        PMPI_Session_call_errhandler(session, MPI_ERR_ARG);
+    return PMPI_Group_from_session_pset(session, name, group);
+}
+#endif
 
 int MPI_File_read_at(MPI_File file, MPI_Offset at, void *bytes, int count, MPI_Datatype type,
                      MPI_Status *status) {

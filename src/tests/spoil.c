@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded in a test: changes the first byte that each collective operation leaves on the rank
 // COTEJO_FLIP_AT, so that this rank alone sees the error. Operations on one element are spared:
-// by these, ranks agree. Persistent operations have one request at a time, too.
+// by these, ranks agree. Persistent operations have one request at a time, too. Communicators have
+// another number of ranks there while a session is open.
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -24,6 +25,26 @@ static void spoil(char *result) {
         *result ^= 4;
 }
 
+#ifdef COTEJO_SESSIONS
+static int sessions;
+
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+    sessions++;
+    return PMPI_Session_init(info, handler, session);
+}
+
+int MPI_Session_finalize(MPI_Session *session) {
+    sessions--;
+    return PMPI_Session_finalize(session);
+}
+
+int MPI_Comm_size(MPI_Comm comm, int *size) {
+    int status = PMPI_Comm_size(comm, size);
+    spoil(sessions ? (char *)size : NULL);
+    return status;
+}
+#endif
+
 #define OPEN(...) __VA_ARGS__
 #ifdef COTEJO_PERSISTENT
 #define PERSISTENT(Name, parameters, on)                                                          \
@@ -37,6 +58,7 @@ static void spoil(char *result) {
 #define PERSISTENT(Name, parameters, on)
 #endif
 #define CALL(...)
+#define CALL_C(...)
 #define COLLECTIVE(Name, name, parameters, on)                                                    \
     int MPI_##Name parameters {                                                                   \
         int status = PMPI_##Name on;                                                              \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures the start of a program: MPI_Init, the first communication, sessions.
+#include "errors.h"
 #include "ranks.h"
 #include "sampler.h"
 
@@ -8,20 +9,16 @@
 #ifdef COTEJO_SESSIONS
 // A session and what can be made of it, so many times in a row.
 struct session {
-    int size;     // ranks that must be in its communicator
-    bool counted; // whether they were
+    int size;                         // ranks that must be in its communicator
+    bool counted;                     // whether they were
+    MPI_Errhandler errors, of_worlds; // handlers of sessions and of their communicators
 };
 
-static MPI_Session begin_session(void) {
-    MPI_Session session;
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-    return session;
-}
-
 static void run_session(void *state, long calls) {
-    (void)state;
+    const struct session *own = state;
     for (long i = 0; i < calls; i++) {
-        MPI_Session session = begin_session();
+        MPI_Session session;
+        MPI_Session_init(MPI_INFO_NULL, own->errors, &session);
         MPI_Session_finalize(&session);
     }
 }
@@ -29,12 +26,13 @@ static void run_session(void *state, long calls) {
 static void run_world(void *state, long calls) {
     struct session *own = state;
     for (long i = 0; i < calls; i++) {
-        MPI_Session session = begin_session();
+        MPI_Session session;
         MPI_Group all;
         MPI_Comm comm;
         int size;
+        MPI_Session_init(MPI_INFO_NULL, own->errors, &session);
         MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
-        MPI_Comm_create_from_group(all, "cotejo", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+        MPI_Comm_create_from_group(all, "cotejo", MPI_INFO_NULL, own->of_worlds, &comm);
         MPI_Comm_size(comm, &size);
         own->counted = size == own->size;
         MPI_Comm_free(&comm);
@@ -71,9 +69,9 @@ static void keep(struct bench *bench, const char *operation, double own_s) {
 
 static void measure_sessions(struct bench *bench) {
 #ifdef COTEJO_SESSIONS
-    struct session session = {0};
+    struct session session = {.errors = errors_of_sessions()};
     MPI_Comm_size(MPI_COMM_WORLD, &session.size);
-    session.counted = true;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &session.of_worlds);
     struct operation operations[] = {
         {.name = "startup-session", .run = run_session, .state = &session},
         {.name = "startup-session-world",
@@ -85,6 +83,8 @@ static void measure_sessions(struct bench *bench) {
     for (int i = 0; i < 2 && !failed(&bench->failure); i++)
         sampler_measure(&sampler, &operations[i]);
     sampler_close(&sampler);
+    MPI_Errhandler_free(&session.errors);
+    MPI_Errhandler_free(&session.of_worlds);
 #else
     if (bench->rank == 0)
         printf("# sessions left out: this MPI has none (MPI 4)\n");
