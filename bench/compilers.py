@@ -86,12 +86,17 @@ def launched(start, program, env, folder):
     return "", timer
 
 
-def hold_native(family, stack, compiler, openmp, folder):
+def fault(family, compiler, options, folder, stack):
+    """Builds src/ for an MPI by another compiler than its own, and launches the benchmark there;
+    returns a description of the failure, or ''."""
     env = {**environment(family, stack), **family.transports["shm"].environment,
            **dict.fromkeys(("MPICH_CC", "OMPI_CC", "I_MPI_CC"), compiler)}
-    wrong = built(folder, family.compiler_in(stack), [] if openmp else [WITHOUT_OPENMP], env)
-    if not wrong:
-        wrong, _ = launched(["mpirun", "-n", "2"], folder / "cotejo", env, folder)
+    return built(folder, family.compiler_in(stack), options, env) or launched(
+        ["mpirun", "-n", "2"], folder / "cotejo", env, folder)[0]
+
+
+def hold_native(family, stack, compiler, openmp, folder):
+    wrong = fault(family, compiler, [] if openmp else [WITHOUT_OPENMP], folder, stack)
     say(f"{version(compiler)}, {'with' if openmp else 'without'} OpenMP: builds without a "
         "warning, and runs", wrong or f"under {family.title}", not wrong)
 

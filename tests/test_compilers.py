@@ -58,6 +58,17 @@ def test_sources_have_no_warning_without_openmp(mpi, compiler):
 
 
 @pytest.mark.one_mpi
+def test_clang_builds_a_benchmark_that_runs(mpi, tmp_path):
+    """Linked, too: the other test only reads the sources. Without optimisation it takes less."""
+    if not shutil.which("clang"):
+        pytest.skip("clang is not installed")
+    assert compilers.fault(mpi, "clang", ["-DCMAKE_BUILD_TYPE=Debug"], tmp_path, STACK) == ""
+    comment = subprocess.run(["readelf", "-p", ".comment", tmp_path / "cotejo"], text=True,
+                             capture_output=True, check=True).stdout
+    assert "clang version" in comment
+
+
+@pytest.mark.one_mpi
 def test_files_need_no_mpi_io_of_a_library_that_has_none(mpi, tmp_path):
     """MPICH built with ~romio declares no MPI_MODE_CREATE; nothing was built for it."""
     folders = sorted({path.parent for path in SRC.rglob("*.h") if "transport" not in path.parts})
