@@ -81,6 +81,14 @@ static void *behind(const char *name, const char *library) {
     return handle ? dlsym(handle, name) : found;
 }
 
+// The function itself, in a variable of its own type, once it was looked for.
+#define FIND(next, name, library)                                                                 \
+    do {                                                                                          \
+        void *address = next ? NULL : behind(name, library);                                      \
+        if (address)                                                                              \
+            memcpy(&next, &address, sizeof next);                                                 \
+    } while (0)
+
 // UCX
 
 typedef struct {
@@ -96,39 +104,27 @@ static size_t ucp_bytes(size_t n, uint64_t datatype) {
     return (datatype & UCP_KIND) == 0 ? n * (size_t)(datatype >> UCP_KIND_BITS) : n;
 }
 
-#define UCP_NBX(name)                                                                             \
-    INTERCEPTED void *name(void *end, const void *data, size_t n, uint64_t tag,                   \
-                           const ucp_parameters *parameters) {                                    \
-        static void *(*next)(void *, const void *, size_t, uint64_t, const ucp_parameters *);     \
-        void *address = next ? NULL : behind(#name, "libucp.so.0");                               \
-        if (address)                                                                              \
-            memcpy(&next, &address, sizeof next);                                                 \
-        count("ucx", end, 0,                                                                      \
-              parameters->mask &UCP_HAS_DATATYPE ? ucp_bytes(n, parameters->datatype) : n);       \
-        return next(end, data, n, tag, parameters);                                               \
+#define UCP_SEND(result, name, parameters, on, bytes)                                             \
+    INTERCEPTED result name parameters {                                                          \
+        static result(*next) parameters;                                                          \
+        FIND(next, #name, "libucp.so.0");                                                         \
+        count("ucx", end, 0, bytes);                                                              \
+        return next on;                                                                           \
     }
+#define UCP_NBX(name)                                                                             \
+    UCP_SEND(void *, name,                                                                        \
+             (void *end, const void *data, size_t n, uint64_t tag, const ucp_parameters *given),  \
+             (end, data, n, tag, given),                                                          \
+             given->mask &UCP_HAS_DATATYPE ? ucp_bytes(n, given->datatype) : n)
+#define UCP_NB(result, name)                                                                      \
+    UCP_SEND(                                                                                     \
+        result, name,                                                                             \
+        (void *end, const void *data, size_t n, uint64_t datatype, uint64_t tag, void *last),     \
+        (end, data, n, datatype, tag, last), ucp_bytes(n, datatype))
 UCP_NBX(ucp_tag_send_nbx)
 UCP_NBX(ucp_tag_send_sync_nbx)
-
-INTERCEPTED void *ucp_tag_send_nb(void *end, const void *data, size_t n, uint64_t datatype,
-                                  uint64_t tag, void *callback) {
-    static void *(*next)(void *, const void *, size_t, uint64_t, uint64_t, void *);
-    void *address = next ? NULL : behind("ucp_tag_send_nb", "libucp.so.0");
-    if (address)
-        memcpy(&next, &address, sizeof next);
-    count("ucx", end, 0, ucp_bytes(n, datatype));
-    return next(end, data, n, datatype, tag, callback);
-}
-
-INTERCEPTED int ucp_tag_send_nbr(void *end, const void *data, size_t n, uint64_t datatype,
-                                 uint64_t tag, void *request) {
-    static int (*next)(void *, const void *, size_t, uint64_t, uint64_t, void *);
-    void *address = next ? NULL : behind("ucp_tag_send_nbr", "libucp.so.0");
-    if (address)
-        memcpy(&next, &address, sizeof next);
-    count("ucx", end, 0, ucp_bytes(n, datatype));
-    return next(end, data, n, datatype, tag, request);
-}
+UCP_NB(void *, ucp_tag_send_nb)
+UCP_NB(int, ucp_tag_send_nbr)
 
 // libfabric
 
@@ -138,6 +134,29 @@ struct fid {
     void *ops;
 };
 
+struct end;
+
+// The functions of an endpoint that send, in the two tables that it has: with a tag and without.
+// TABLE declares the table, TAG is the tag as a parameter, and ON_TAG as an argument.
+#define TAG_tagged , uint64_t tag
+#define ON_TAG_tagged , tag
+#define TAG_untagged
+#define ON_TAG_untagged
+#define TABLE(kind)                                                                               \
+    struct kind {                                                                                 \
+        size_t size;                                                                              \
+        void *receive[3];                                                                         \
+        ssize_t (*send)(struct end *, const void *, size_t, void *, uint64_t TAG_##kind, void *); \
+        ssize_t (*sendv)(struct end *, const struct iovec *, void **, size_t,                     \
+                         uint64_t TAG_##kind, void *);                                            \
+        ssize_t (*sendmsg)(struct end *, const struct message *, uint64_t);                       \
+        ssize_t (*inject)(struct end *, const void *, size_t, uint64_t TAG_##kind);               \
+        ssize_t (*senddata)(struct end *, const void *, size_t, void *, uint64_t,                 \
+                            uint64_t TAG_##kind, void *);                                         \
+        ssize_t (*injectdata)(struct end *, const void *, size_t, uint64_t, uint64_t TAG_##kind); \
+    };
+
+// The part that messages with and without a tag begin with.
 struct message {
     const struct iovec *parts;
     void **descriptors;
@@ -145,38 +164,8 @@ struct message {
     uint64_t address;
 };
 
-struct tagged_message {
-    const struct iovec *parts;
-    void **descriptors;
-    size_t count;
-    uint64_t address, tag, ignore;
-};
-
-struct end;
-
-struct tagged {
-    size_t size;
-    void *receive[3];
-    ssize_t (*send)(struct end *, const void *, size_t, void *, uint64_t, uint64_t, void *);
-    ssize_t (*sendv)(struct end *, const struct iovec *, void **, size_t, uint64_t, uint64_t,
-                     void *);
-    ssize_t (*sendmsg)(struct end *, const struct tagged_message *, uint64_t);
-    ssize_t (*inject)(struct end *, const void *, size_t, uint64_t, uint64_t);
-    ssize_t (*senddata)(struct end *, const void *, size_t, void *, uint64_t, uint64_t, uint64_t,
-                        void *);
-    ssize_t (*injectdata)(struct end *, const void *, size_t, uint64_t, uint64_t, uint64_t);
-};
-
-struct untagged {
-    size_t size;
-    void *receive[3];
-    ssize_t (*send)(struct end *, const void *, size_t, void *, uint64_t, void *);
-    ssize_t (*sendv)(struct end *, const struct iovec *, void **, size_t, uint64_t, void *);
-    ssize_t (*sendmsg)(struct end *, const struct message *, uint64_t);
-    ssize_t (*inject)(struct end *, const void *, size_t, uint64_t);
-    ssize_t (*senddata)(struct end *, const void *, size_t, void *, uint64_t, uint64_t, void *);
-    ssize_t (*injectdata)(struct end *, const void *, size_t, uint64_t, uint64_t);
-};
+TABLE(tagged)
+TABLE(untagged)
 
 struct end_ops {
     size_t size;
@@ -220,8 +209,6 @@ struct fabric {
 };
 
 // All endpoints that a program opens in one process are of one provider, so of one table each.
-static struct tagged tagged_next;
-static struct untagged untagged_next;
 static struct end_ops end_next;
 static struct domain_ops domain_next;
 static struct fabric_ops fabric_next;
@@ -244,68 +231,6 @@ static size_t length_of(const struct iovec *parts, size_t n) {
         count("libfabric", end, address, bytes);                                                  \
     return status
 
-static ssize_t tagged_send(struct end *end, const void *data, size_t n, void *descriptor,
-                           uint64_t to, uint64_t tag, void *context) {
-    COUNTED(tagged_next.send(end, data, n, descriptor, to, tag, context), end, to, n);
-}
-
-static ssize_t tagged_sendv(struct end *end, const struct iovec *parts, void **descriptors,
-                            size_t n, uint64_t to, uint64_t tag, void *context) {
-    COUNTED(tagged_next.sendv(end, parts, descriptors, n, to, tag, context), end, to,
-            length_of(parts, n));
-}
-
-static ssize_t tagged_sendmsg(struct end *end, const struct tagged_message *message,
-                              uint64_t flags) {
-    COUNTED(tagged_next.sendmsg(end, message, flags), end, message->address,
-            length_of(message->parts, message->count));
-}
-
-static ssize_t tagged_inject(struct end *end, const void *data, size_t n, uint64_t to,
-                             uint64_t tag) {
-    COUNTED(tagged_next.inject(end, data, n, to, tag), end, to, n);
-}
-
-static ssize_t tagged_senddata(struct end *end, const void *data, size_t n, void *descriptor,
-                               uint64_t word, uint64_t to, uint64_t tag, void *context) {
-    COUNTED(tagged_next.senddata(end, data, n, descriptor, word, to, tag, context), end, to, n);
-}
-
-static ssize_t tagged_injectdata(struct end *end, const void *data, size_t n, uint64_t word,
-                                 uint64_t to, uint64_t tag) {
-    COUNTED(tagged_next.injectdata(end, data, n, word, to, tag), end, to, n);
-}
-
-static ssize_t untagged_send(struct end *end, const void *data, size_t n, void *descriptor,
-                             uint64_t to, void *context) {
-    COUNTED(untagged_next.send(end, data, n, descriptor, to, context), end, to, n);
-}
-
-static ssize_t untagged_sendv(struct end *end, const struct iovec *parts, void **descriptors,
-                              size_t n, uint64_t to, void *context) {
-    COUNTED(untagged_next.sendv(end, parts, descriptors, n, to, context), end, to,
-            length_of(parts, n));
-}
-
-static ssize_t untagged_sendmsg(struct end *end, const struct message *message, uint64_t flags) {
-    COUNTED(untagged_next.sendmsg(end, message, flags), end, message->address,
-            length_of(message->parts, message->count));
-}
-
-static ssize_t untagged_inject(struct end *end, const void *data, size_t n, uint64_t to) {
-    COUNTED(untagged_next.inject(end, data, n, to), end, to, n);
-}
-
-static ssize_t untagged_senddata(struct end *end, const void *data, size_t n, void *descriptor,
-                                 uint64_t word, uint64_t to, void *context) {
-    COUNTED(untagged_next.senddata(end, data, n, descriptor, word, to, context), end, to, n);
-}
-
-static ssize_t untagged_injectdata(struct end *end, const void *data, size_t n, uint64_t word,
-                                   uint64_t to) {
-    COUNTED(untagged_next.injectdata(end, data, n, word, to), end, to, n);
-}
-
 // A copy of a table that may be changed; a copy of what is known of it is kept in `next`. NULL: it
 // is shorter than what is needed here, or there is no memory, and nothing is counted.
 static void *copied(const void *table, size_t needed, void *next) {
@@ -318,108 +243,113 @@ static void *copied(const void *table, size_t needed, void *next) {
     return copy;
 }
 
+// The functions of a table, and their exchange in an endpoint.
+#define SENDS(kind)                                                                               \
+    static struct kind kind##_next;                                                               \
+    static ssize_t kind##_send(struct end *end, const void *data, size_t n, void *descriptor,     \
+                               uint64_t to TAG_##kind, void *context) {                           \
+        COUNTED(kind##_next.send(end, data, n, descriptor, to ON_TAG_##kind, context), end, to,   \
+                n);                                                                               \
+    }                                                                                             \
+    static ssize_t kind##_sendv(struct end *end, const struct iovec *parts, void **descriptors,   \
+                                size_t n, uint64_t to TAG_##kind, void *context) {                \
+        COUNTED(kind##_next.sendv(end, parts, descriptors, n, to ON_TAG_##kind, context), end,    \
+                to, length_of(parts, n));                                                         \
+    }                                                                                             \
+    static ssize_t kind##_sendmsg(struct end *end, const struct message *message,                 \
+                                  uint64_t flags) {                                               \
+        COUNTED(kind##_next.sendmsg(end, message, flags), end, message->address,                  \
+                length_of(message->parts, message->count));                                       \
+    }                                                                                             \
+    static ssize_t kind##_inject(struct end *end, const void *data, size_t n,                     \
+                                 uint64_t to TAG_##kind) {                                        \
+        COUNTED(kind##_next.inject(end, data, n, to ON_TAG_##kind), end, to, n);                  \
+    }                                                                                             \
+    static ssize_t kind##_senddata(struct end *end, const void *data, size_t n, void *descriptor, \
+                                   uint64_t word, uint64_t to TAG_##kind, void *context) {        \
+        COUNTED(kind##_next.senddata(end, data, n, descriptor, word, to ON_TAG_##kind, context),  \
+                end, to, n);                                                                      \
+    }                                                                                             \
+    static ssize_t kind##_injectdata(struct end *end, const void *data, size_t n, uint64_t word,  \
+                                     uint64_t to TAG_##kind) {                                    \
+        COUNTED(kind##_next.injectdata(end, data, n, word, to ON_TAG_##kind), end, to, n);        \
+    }                                                                                             \
+    static void watch_##kind(struct end *end) {                                                   \
+        struct kind *table = copied(end->kind, sizeof *table, &kind##_next);                      \
+        if (!table)                                                                               \
+            return;                                                                               \
+        table->send = kind##_send;                                                                \
+        table->sendv = kind##_sendv;                                                              \
+        table->sendmsg = kind##_sendmsg;                                                          \
+        table->inject = kind##_inject;                                                            \
+        table->senddata = kind##_senddata;                                                        \
+        table->injectdata = kind##_injectdata;                                                    \
+        end->kind = table;                                                                        \
+    }
+SENDS(tagged)
+SENDS(untagged)
+
 static void watch_end(struct end *end) {
-    struct tagged *tagged = copied(end->tagged, sizeof *tagged, &tagged_next);
-    struct untagged *untagged = copied(end->untagged, sizeof *untagged, &untagged_next);
-    if (tagged) {
-        tagged->send = tagged_send;
-        tagged->sendv = tagged_sendv;
-        tagged->sendmsg = tagged_sendmsg;
-        tagged->inject = tagged_inject;
-        tagged->senddata = tagged_senddata;
-        tagged->injectdata = tagged_injectdata;
-        end->tagged = tagged;
+    watch_tagged(end);
+    watch_untagged(end);
+}
+
+// A function of a table that makes something, which is then watched.
+#define MAKES(table, name, watch, parameters, on)                                                 \
+    static int open_##name parameters {                                                           \
+        inside++;                                                                                 \
+        int status = table##_next.name on;                                                        \
+        inside--;                                                                                 \
+        if (status == 0)                                                                          \
+            watch(*made);                                                                         \
+        return status;                                                                            \
     }
-    if (untagged) {
-        untagged->send = untagged_send;
-        untagged->sendv = untagged_sendv;
-        untagged->sendmsg = untagged_sendmsg;
-        untagged->inject = untagged_inject;
-        untagged->senddata = untagged_senddata;
-        untagged->injectdata = untagged_injectdata;
-        end->untagged = untagged;
-    }
+
+MAKES(end, transmitter, watch_end,
+      (struct end * end, int index, void *attributes, struct end **made, void *context),
+      (end, index, attributes, made, context))
+
+static void watch_scalable(struct end *end) {
+    struct end_ops *ops = copied(end->ops, sizeof *ops, &end_next);
+    if (!ops)
+        return;
+    ops->transmitter = open_transmitter;
+    end->ops = ops;
 }
 
-static int transmitter(struct end *end, int index, void *attributes, struct end **made,
-                       void *context) {
-    inside++;
-    int status = end_next.transmitter(end, index, attributes, made, context);
-    inside--;
-    if (status == 0)
-        watch_end(*made);
-    return status;
-}
-
-static int endpoint(void *domain, void *info, struct end **made, void *context) {
-    inside++;
-    int status = domain_next.endpoint(domain, info, made, context);
-    inside--;
-    if (status == 0)
-        watch_end(*made);
-    return status;
-}
-
-static int endpoint2(void *domain, void *info, struct end **made, uint64_t flags, void *context) {
-    inside++;
-    int status = domain_next.endpoint2(domain, info, made, flags, context);
-    inside--;
-    if (status == 0)
-        watch_end(*made);
-    return status;
-}
-
-static int scalable(void *domain, void *info, struct end **made, void *context) {
-    inside++;
-    int status = domain_next.scalable(domain, info, made, context);
-    inside--;
-    struct end_ops *ops = status == 0 ? copied((*made)->ops, sizeof *ops, &end_next) : NULL;
-    if (ops) {
-        ops->transmitter = transmitter;
-        (*made)->ops = ops;
-    }
-    return status;
-}
+MAKES(domain, endpoint, watch_end, (void *domain, void *info, struct end **made, void *context),
+      (domain, info, made, context))
+MAKES(domain, endpoint2, watch_end,
+      (void *domain, void *info, struct end **made, uint64_t flags, void *context),
+      (domain, info, made, flags, context))
+MAKES(domain, scalable, watch_scalable,
+      (void *domain, void *info, struct end **made, void *context), (domain, info, made, context))
 
 static void watch_domain(struct domain *domain) {
     struct domain_ops *ops =
         copied(domain->ops, offsetof(struct domain_ops, others), &domain_next);
     if (!ops)
         return;
-    ops->endpoint = endpoint;
-    ops->scalable = scalable;
+    ops->endpoint = open_endpoint;
+    ops->scalable = open_scalable;
     if (ops->size >= sizeof *ops) {
         domain_next.endpoint2 = ops->endpoint2;
-        ops->endpoint2 = endpoint2;
+        ops->endpoint2 = open_endpoint2;
     }
     domain->ops = ops;
 }
 
-static int open_domain(void *fabric, void *info, struct domain **made, void *context) {
-    inside++;
-    int status = fabric_next.domain(fabric, info, made, context);
-    inside--;
-    if (status == 0)
-        watch_domain(*made);
-    return status;
-}
-
-static int open_domain2(void *fabric, void *info, struct domain **made, uint64_t flags,
-                        void *context) {
-    inside++;
-    int status = fabric_next.domain2(fabric, info, made, flags, context);
-    inside--;
-    if (status == 0)
-        watch_domain(*made);
-    return status;
-}
+MAKES(fabric, domain, watch_domain,
+      (void *fabric, void *info, struct domain **made, void *context),
+      (fabric, info, made, context))
+MAKES(fabric, domain2, watch_domain,
+      (void *fabric, void *info, struct domain **made, uint64_t flags, void *context),
+      (fabric, info, made, flags, context))
 
 static int (*fabric_found)(void *, struct fabric **, void *);
 
 INTERCEPTED int fi_fabric(void *attributes, struct fabric **made, void *context) {
-    void *address = fabric_found ? NULL : behind("fi_fabric", "libfabric.so.1");
-    if (address)
-        memcpy(&fabric_found, &address, sizeof fabric_found);
+    FIND(fabric_found, "fi_fabric", "libfabric.so.1");
     inside++;
     int status = fabric_found(attributes, made, context);
     inside--;
