@@ -29,7 +29,6 @@ struct bench {
     struct samples samples;
     size_t printed;             // samples that are in the table already
     double payload_bytes;       // moved between ranks so far, as rank 0 knows it
-    bool payload_checked;       // every payload was checked, and found right
     struct usage before, after; // of this rank's memory: MPI_Init
     double init_s;              // that MPI_Init took on this rank
     double lead_s; // of starts, fixed by the launch's first sampler; 0: there was none yet

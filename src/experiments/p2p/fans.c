@@ -144,7 +144,6 @@ static void run(struct bench *bench) {
     }
     sampler_close(&sampler);
     sizes_free(&sizes);
-    bench->payload_checked = !failed(&bench->failure);
 }
 
 const struct experiment fans = {

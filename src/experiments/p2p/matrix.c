@@ -123,7 +123,6 @@ static void run(struct bench *bench) {
     buffer_close(&link.out);
     buffer_close(&link.in);
     sizes_free(&sizes);
-    bench->payload_checked = !failed(&bench->failure);
 }
 
 const struct experiment matrix = {

@@ -248,7 +248,6 @@ static void run(struct bench *bench) {
         measure(bench, &sampler, &sizes, (int)dimensions->bytes[i]);
     sampler_close(&sampler);
     sizes_free(&sizes);
-    bench->payload_checked = !failed(&bench->failure);
 }
 
 const struct experiment stencil = {

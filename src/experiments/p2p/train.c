@@ -253,5 +253,4 @@ void train_run(struct bench *bench, void (*size)(struct train *train)) {
     compute_close(&compute);
     buffer_close(&train.out);
     buffer_close(&train.in);
-    bench->payload_checked = !failed(&bench->failure);
 }

@@ -329,5 +329,4 @@ void fft_study(struct bench *bench) {
     if (!failed(&bench->failure))
         measure_all(&sampler, sizes, each);
     sampler_close(&sampler);
-    bench->payload_checked = !failed(&bench->failure);
 }
