@@ -309,9 +309,17 @@ static int unknown(const char *word) {
     return complain("", &failure);
 }
 
+// The experiment of that name, or NULL.
+static const struct experiment *find(const char *name) {
+    for (const struct experiment *const *e = experiments; *e; e++)
+        if (strcmp((*e)->name, name) == 0)
+            return *e;
+    return NULL;
+}
+
 static int command(int count, char **arguments) {
     const char *word = count > 1 ? arguments[1] : "";
-    const struct experiment *experiment = experiment_find(word);
+    const struct experiment *experiment = find(word);
     if (experiment && count > 2 && strcmp(arguments[2], "--help") == 0)
         return help(experiment);
     if (experiment)

@@ -3,6 +3,7 @@
 #include "errors.h"
 
 #include "failure.h"
+#include "payload.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -79,6 +80,15 @@ void errors_of_window(MPI_Win window) {
     MPI_Win_create_errhandler(tell_of_window, &handler);
     MPI_Win_set_errhandler(window, handler);
     MPI_Errhandler_free(&handler);
+}
+
+MPI_Win errors_window(MPI_Comm comm, const struct buffer *buffer) {
+    MPI_Win window;
+    size_t before = (size_t)(buffer->pool - buffer->memory);
+    MPI_Win_create(buffer->pool, (MPI_Aint)(buffer->room - before), 1, MPI_INFO_NULL, comm,
+                   &window);
+    errors_of_window(window);
+    return window;
 }
 
 void errors_of_file(MPI_File file) {

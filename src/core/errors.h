@@ -19,6 +19,10 @@ void errors_during(const char *operation, size_t bytes);
 void errors_of_window(MPI_Win window);
 void errors_of_file(MPI_File file);
 
+// A window of a buffer, with that handler. Collective.
+struct buffer;
+MPI_Win errors_window(MPI_Comm comm, const struct buffer *buffer);
+
 #ifdef COTEJO_SESSIONS
 // A handler for sessions, which is the caller's to free.
 MPI_Errhandler errors_of_sessions(void);

@@ -7,7 +7,4 @@
 
 extern const struct experiment *const experiments[]; // ends with NULL
 
-// The experiment of that name, or NULL.
-const struct experiment *experiment_find(const char *name);
-
 #endif

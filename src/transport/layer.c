@@ -324,10 +324,3 @@ static const struct experiment broadcast = {
 };
 
 const struct experiment *const experiments[] = {&pingpong, &stream, &broadcast, NULL};
-
-const struct experiment *experiment_find(const char *name) {
-    for (const struct experiment *const *e = experiments; *e; e++)
-        if (strcmp((*e)->name, name) == 0)
-            return *e;
-    return NULL;
-}

@@ -202,13 +202,6 @@ static const struct way {
     {"get", "alltoall-get", get},
 };
 
-static void open_window(const struct everyone *all, const struct buffer *buffer, MPI_Win *window) {
-    MPI_Win_create(buffer->pool,
-                   (MPI_Aint)(buffer->room - (size_t)(buffer->pool - buffer->memory)), 1,
-                   MPI_INFO_NULL, all->comm, window);
-    errors_of_window(*window);
-}
-
 static bool wanted(const struct bench *bench, const char *way) {
     bool far = strcmp(way, "put") == 0 || strcmp(way, "get") == 0;
     return options_is(&bench->options, "way", far ? "one-sided" : "all") ||
@@ -236,9 +229,9 @@ static void run_ways(struct bench *bench, struct everyone *all, const struct siz
     int count = (int)sizes->count, planned = count * (int)(sizeof ways / sizeof *ways);
     all->far_in = all->far_out = MPI_WIN_NULL;
     if (wanted(bench, "put"))
-        open_window(all, &all->in, &all->far_in);
+        all->far_in = errors_window(all->comm, &all->in);
     if (wanted(bench, "get"))
-        open_window(all, &all->out, &all->far_out);
+        all->far_out = errors_window(all->comm, &all->out);
     sampler_open(&sampler, bench, false);
     int *list = bench_order(bench, planned);
     for (int i = 0; i < planned && !failed(&bench->failure); i++) {

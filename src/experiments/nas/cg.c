@@ -319,15 +319,7 @@ static void clear_up(struct nas *nas) {
     free(cg);
 }
 
-static void measure(struct bench *bench) {
-    nas_measure(bench, &(struct nas_kernel){.name = "cg",
-                                            .open = set_up,
-                                            .reset = reset,
-                                            .warm = warm,
-                                            .run = run,
-                                            .departure = departure,
-                                            .close = clear_up});
-}
+NAS_MEASURE("cg", reset)
 
 const struct experiment nas_cg = {
     .name = "nas-cg",
@@ -336,9 +328,5 @@ const struct experiment nas_cg = {
             "them.\nMethod: Bailey et al., NAS Parallel Benchmarks, RNR-94-007 (1994), ch. 2; "
             "verified by the eigenvalue\nestimate. Rows are divided among the ranks, and each "
             "product gathers a complete vector.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = nas_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(nas_columns),
 };

@@ -93,14 +93,7 @@ static void clear_up(struct nas *nas) {
     free(nas->state);
 }
 
-static void measure(struct bench *bench) {
-    nas_measure(bench, &(struct nas_kernel){.name = "ep",
-                                            .open = set_up,
-                                            .warm = warm,
-                                            .run = run,
-                                            .departure = departure,
-                                            .close = clear_up});
-}
+NAS_MEASURE("ep", NULL)
 
 const struct experiment nas_ep = {
     .name = "nas-ep",
@@ -108,9 +101,5 @@ const struct experiment nas_ep = {
     .what = "Time of one run, from the first number to the sums that every rank has; Mop are 2 "
             "for each pair.\nMethod: Bailey et al., NAS Parallel Benchmarks, RNR-94-007 (1994), "
             "ch. 2; verified by its sums.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = nas_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(nas_columns),
 };

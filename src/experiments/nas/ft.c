@@ -403,14 +403,7 @@ static void clear_up(struct nas *nas) {
     free(ft);
 }
 
-static void measure(struct bench *bench) {
-    nas_measure(bench, &(struct nas_kernel){.name = "ft",
-                                            .open = set_up,
-                                            .warm = warm,
-                                            .run = run,
-                                            .departure = departure,
-                                            .close = clear_up});
-}
+NAS_MEASURE("ft", NULL)
 
 const struct experiment nas_ft = {
     .name = "nas-ft",
@@ -418,9 +411,5 @@ const struct experiment nas_ft = {
     .what = "Time from the random numbers to the last checksum; Mop as NAS counts them.\nMethod: "
             "Bailey et al., NAS Parallel Benchmarks, RNR-94-007 (1994), ch. 2; verified by the\n"
             "checksum of each iteration. Ranks have slabs, exchanged once each transform.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = nas_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(nas_columns),
 };

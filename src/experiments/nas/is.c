@@ -399,15 +399,7 @@ static void clear_up(struct nas *nas) {
     free(is);
 }
 
-static void measure(struct bench *bench) {
-    nas_measure(bench, &(struct nas_kernel){.name = "is",
-                                            .open = set_up,
-                                            .reset = reset,
-                                            .warm = warm,
-                                            .run = run,
-                                            .departure = departure,
-                                            .close = clear_up});
-}
+NAS_MEASURE("is", reset)
 
 const struct experiment nas_is = {
     .name = "nas-is",
@@ -415,9 +407,5 @@ const struct experiment nas_is = {
     .what = "Time of ten rankings; Mop are the keys ranked.\nMethod: Bailey et al., NAS Parallel "
             "Benchmarks, RNR-94-007 (1994), ch. 2; verified by the\nranks of test keys in each "
             "iteration, and by the keys put in order after the last.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = nas_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(nas_columns),
 };

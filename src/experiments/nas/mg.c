@@ -386,15 +386,7 @@ static void clear_up(struct nas *nas) {
     free(mg);
 }
 
-static void measure(struct bench *bench) {
-    nas_measure(bench, &(struct nas_kernel){.name = "mg",
-                                            .open = set_up,
-                                            .reset = reset,
-                                            .warm = warm,
-                                            .run = run,
-                                            .departure = departure,
-                                            .close = clear_up});
-}
+NAS_MEASURE("mg", reset)
 
 const struct experiment nas_mg = {
     .name = "nas-mg",
@@ -403,9 +395,5 @@ const struct experiment nas_mg = {
             "NAS Parallel Benchmarks, RNR-94-007 (1994), ch. 2; verified by the norm of\nthe last "
             "residual. Ranks have slabs of the cube; grids of at most 8 points per edge are "
             "computed by\nall ranks alike.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = nas_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(nas_columns),
 };

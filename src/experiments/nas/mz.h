@@ -100,6 +100,14 @@ void mz_rhs(const struct mz_equations *equations, struct zone *zone, int k);
 // Takes samples of a kernel of several zones, which `open` opens by mz_open(); and its columns.
 void mz_measure(struct bench *bench, const char *name, void (*open)(struct nas *nas));
 void mz_open(struct nas *nas, const struct mz_kernel *kernel);
+// measure(), the run of an experiment whose kernel is `kernel`.
+#define MZ_MEASURE(name)                                                                          \
+    static void set_up(struct nas *nas) {                                                         \
+        mz_open(nas, &kernel);                                                                    \
+    }                                                                                             \
+    static void measure(struct bench *bench) {                                                    \
+        mz_measure(bench, name, set_up);                                                          \
+    }
 extern const struct column mz_columns[];
 
 static inline long mz_at(const struct zone *zone, int i, int j, int k) {

@@ -251,13 +251,7 @@ static const struct mz_kernel kernel = {
         },
 };
 
-static void set_up(struct nas *nas) {
-    mz_open(nas, &kernel);
-}
-
-static void measure(struct bench *bench) {
-    mz_measure(bench, "bt-mz", set_up);
-}
+MZ_MEASURE("bt-mz")
 
 const struct experiment nas_bt_mz = {
     .name = "nas-bt-mz",
@@ -266,9 +260,5 @@ const struct experiment nas_bt_mz = {
             "and are shared\nout to ranks, the largest first; threads share the planes of a "
             "zone.\nMethod: Van der Wijngaart and Jin, NAS Parallel Benchmarks, Multi-Zone "
             "Versions, NAS-03-010 (2003);\nverified by the residual and the error.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = mz_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(mz_columns),
 };

@@ -219,13 +219,7 @@ static const struct mz_kernel kernel = {
         },
 };
 
-static void set_up(struct nas *nas) {
-    mz_open(nas, &kernel);
-}
-
-static void measure(struct bench *bench) {
-    mz_measure(bench, "lu-mz", set_up);
-}
+MZ_MEASURE("lu-mz")
 
 const struct experiment nas_lu_mz = {
     .name = "nas-lu-mz",
@@ -234,9 +228,5 @@ const struct experiment nas_lu_mz = {
             "share the lines of\na zone that hang on none of each other, which a barrier follows."
             "\nMethod: Van der Wijngaart and Jin, NAS Parallel Benchmarks, Multi-Zone Versions, "
             "NAS-03-010 (2003);\nverified by the residual, the error and the surface integral.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = mz_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(mz_columns),
 };

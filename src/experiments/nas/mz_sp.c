@@ -253,13 +253,7 @@ static const struct mz_kernel kernel = {
         },
 };
 
-static void set_up(struct nas *nas) {
-    mz_open(nas, &kernel);
-}
-
-static void measure(struct bench *bench) {
-    mz_measure(bench, "sp-mz", set_up);
-}
+MZ_MEASURE("sp-mz")
 
 const struct experiment nas_sp_mz = {
     .name = "nas-sp-mz",
@@ -269,9 +263,5 @@ const struct experiment nas_sp_mz = {
         "first; threads\nshare the planes of a zone.\nMethod: Van der Wijngaart and Jin, NAS "
         "Parallel Benchmarks, Multi-Zone Versions, NAS-03-010 (2003);\nverified by the "
         "residual and the error.",
-    .least = 1,
-    .options = {nas_options, PROGRAM_OPTIONS},
-    .columns = mz_columns,
-    .threads = nas_threads,
-    .run = measure,
+    NAS_MEMBERS(mz_columns),
 };

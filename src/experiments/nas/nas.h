@@ -60,6 +60,22 @@ int nas_threads(const struct options *options);
 // wrong one is a failure, never a sample. Collective over bench->comm.
 void nas_measure(struct bench *bench, const struct nas_kernel *kernel);
 
+// measure(), the run of an experiment whose kernel has functions of these names, and the members
+// that all these experiments have alike.
+#define NAS_MEASURE(kernel, reset_of)                                                             \
+    static void measure(struct bench *bench) {                                                    \
+        nas_measure(bench, &(struct nas_kernel){.name = (kernel),                                 \
+                                                .open = set_up,                                   \
+                                                .reset = reset_of,                                \
+                                                .warm = warm,                                     \
+                                                .run = run,                                       \
+                                                .departure = departure,                           \
+                                                .close = clear_up});                              \
+    }
+#define NAS_MEMBERS(columns_of)                                                                   \
+    .least = 1, .options = {nas_options, PROGRAM_OPTIONS}, .columns = columns_of,                 \
+    .threads = nas_threads, .run = measure
+
 // Memory of a kernel, touched by the threads that will use it; NULL: failure set.
 void *nas_memory(struct nas *nas, size_t bytes);
 

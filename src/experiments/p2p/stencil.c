@@ -172,15 +172,6 @@ static void open_grid(struct stencil *stencil, int size) {
     MPI_Allreduce(&faces, &stencil->faces, 1, MPI_DOUBLE, MPI_SUM, stencil->comm);
 }
 
-static MPI_Win open_window(const struct stencil *stencil, const struct buffer *buffer) {
-    MPI_Win window;
-    MPI_Win_create(buffer->pool,
-                   (MPI_Aint)(buffer->room - (size_t)(buffer->pool - buffer->memory)), 1,
-                   MPI_INFO_NULL, stencil->comm, &window);
-    errors_of_window(window);
-    return window;
-}
-
 static void open_windows(struct stencil *stencil) {
     int near[SIDES_MOST], count = 0;
     MPI_Group all;
@@ -190,8 +181,8 @@ static void open_windows(struct stencil *stencil) {
     MPI_Comm_group(stencil->comm, &all);
     MPI_Group_incl(all, count, near, &stencil->near);
     MPI_Group_free(&all);
-    stencil->far_in = open_window(stencil, &stencil->in);
-    stencil->far_out = open_window(stencil, &stencil->out);
+    stencil->far_in = errors_window(stencil->comm, &stencil->in);
+    stencil->far_out = errors_window(stencil->comm, &stencil->out);
 }
 
 static void close_windows(struct stencil *stencil) {
