@@ -2,16 +2,15 @@
 // Matching: the time of a message that meets a queue of receives for other messages, or of a
 // receive that meets a queue of messages. Factors are the queue's length and the place of the
 // match in it.
-#include "matching.h"
-
 #include "barrier.h"
 #include "host.h"
+#include "pair.h"
 #include "ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS_MOST = 4096, POSITIONS = 3, WILDCARDS = 4 };
+enum { MATCHING_DEPTH_MOST = 4096, PLANS_MOST = 4096, POSITIONS = 3, WILDCARDS = 4 };
 
 static const struct option matching_options[] = {
     {"sizes", OPTION_SIZES, "0", "B", NULL, 0, 4096, "message sizes, as a list"},
@@ -39,6 +38,172 @@ static const struct column columns[] = {
      "after all shorter ones"},
     {0},
 };
+
+// The queue is a row of `before` entries that no call touches, and behind it a ring: each call
+// takes the ring's first entry out, and it is put in again at the end of the queue.
+
+// State of a pattern (pair.h: `variant`), the same on both ranks; rank 0 sends, rank 1 has the
+// queue.
+struct matching {
+    bool posted; // receives, which a message looks through; else messages that nobody expects
+    bool any_source, any_tag;
+    MPI_Comm comm;        // of its messages alone: an open tag takes whatever comes
+    size_t depth, before; // entries beside the match; of them before it
+    size_t ring, next;    // entries that take turns; whose it is
+    bool owed;            // rank 0 has yet to send what the last call took
+    double resident_bytes;
+    MPI_Request *requests; // owned by the experiment: depth + 1
+};
+
+enum { TAG_RING = 16, TAG_BEFORE = TAG_RING + MATCHING_DEPTH_MOST + 1 };
+
+static char *place(const struct pair *pair, size_t entry) {
+    return pair->in.pool + entry * pair->in.step;
+}
+
+static size_t entries(const struct matching *queue) {
+    return queue->depth + 1;
+}
+
+static size_t entry_of(const struct matching *queue, size_t ring) {
+    return queue->before + ring;
+}
+
+static void advance(struct matching *queue) {
+    if (++queue->next == queue->ring)
+        queue->next = 0;
+    queue->owed = false;
+}
+
+static int tag_of(const struct matching *queue, size_t entry) {
+    return entry < queue->before ? TAG_BEFORE + (int)entry
+                                 : TAG_RING + (int)(entry - queue->before);
+}
+
+// Receives before the match must not take its messages. With an open tag their source sends
+// nothing: it is this rank itself. With both open their tag is another one.
+static bool from_itself(const struct matching *queue, size_t entry) {
+    return queue->posted && entry < queue->before && queue->any_tag && !queue->any_source;
+}
+
+static int source_of(const struct pair *pair, const struct matching *queue, size_t entry) {
+    if (from_itself(queue, entry))
+        return pair->self;
+    return queue->any_source ? MPI_ANY_SOURCE : pair->peer;
+}
+
+static int wanted_tag(const struct matching *queue, size_t entry) {
+    bool open = queue->any_tag && (entry >= queue->before || from_itself(queue, entry));
+    return open ? MPI_ANY_TAG : tag_of(queue, entry);
+}
+
+static void post(struct pair *pair, struct matching *queue, size_t entry) {
+    MPI_Irecv(place(pair, entry), pair->count, MPI_BYTE, source_of(pair, queue, entry),
+              wanted_tag(queue, entry), queue->comm, &queue->requests[entry]);
+}
+
+static void send(struct pair *pair, const struct matching *queue, size_t entry) {
+    MPI_Send(buffer_slot(&pair->out), pair->count, MPI_BYTE, pair->peer, tag_of(queue, entry),
+             queue->comm);
+}
+
+// A message of the queue, which is there already.
+static void take(struct pair *pair, const struct matching *queue, size_t entry) {
+    MPI_Recv(place(pair, entry), pair->count, MPI_BYTE, source_of(pair, queue, entry),
+             wanted_tag(queue, entry), queue->comm, MPI_STATUS_IGNORE);
+}
+
+// Makes the queue. Collective.
+static void matching_fill(struct pair *pair, struct matching *queue) {
+    queue->ring = entries(queue) - queue->before;
+    queue->next = 0;
+    for (size_t entry = 0; entry < entries(queue); entry++)
+        if (queue->posted && pair->rank == 1)
+            post(pair, queue, entry);
+        else if (!queue->posted && pair->rank == 0)
+            send(pair, queue, entry);
+    barrier_enter(pair->comm); // what comes behind the messages shows that they are there
+}
+
+static void put_back(struct pair *pair, struct matching *queue) {
+    if (queue->owed && pair->rank == 0) {
+        send(pair, queue, entry_of(queue, queue->next));
+        advance(queue);
+    }
+    queue->owed = false;
+}
+
+// For messages that have arrived: puts back the one that the last call took.
+static void matching_put_back(const struct operation *operation, long repetition) {
+    struct pair *pair = operation->state;
+    (void)repetition;
+    put_back(pair, pair->pattern->variant);
+}
+
+// Empties the queue from the oldest entry on, so that no search is needed.
+// Takes the queue away, until nothing is left of it. Collective.
+static void matching_drain(struct pair *pair, struct matching *queue) {
+    put_back(pair, queue);
+    for (size_t i = 0; i < entries(queue); i++) {
+        size_t entry = i;
+        if (i >= queue->before) {
+            entry = entry_of(queue, queue->next);
+            advance(queue);
+        }
+        bool itself = from_itself(queue, entry);
+        if (queue->posted && (itself ? pair->rank == 1 : pair->rank == 0)) {
+            if (itself)
+                MPI_Send(NULL, 0, MPI_BYTE, pair->self, tag_of(queue, entry), queue->comm);
+            else
+                send(pair, queue, entry);
+        }
+        if (queue->posted && pair->rank == 1)
+            MPI_Wait(&queue->requests[entry], MPI_STATUS_IGNORE);
+        else if (!queue->posted && pair->rank == 1)
+            take(pair, queue, entry);
+    }
+    barrier_enter(pair->comm);
+}
+
+static void serve(struct pair *pair, struct matching *queue) {
+    send(pair, queue, entry_of(queue, queue->next));
+    MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
+}
+
+static void answer(struct pair *pair, struct matching *queue) {
+    size_t entry = entry_of(queue, queue->next);
+    MPI_Wait(&queue->requests[entry], MPI_STATUS_IGNORE);
+    post(pair, queue, entry);
+    MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
+}
+
+// For posted receives: sends messages that each match, and an answer to each.
+static void matching_answer(void *state, long calls) {
+    struct pair *pair = state;
+    struct matching *queue = pair->pattern->variant;
+    void (*once)(struct pair *, struct matching *) = pair->rank == 0 ? serve : answer;
+    for (; calls > 0; calls--) {
+        once(pair, queue);
+        advance(queue);
+    }
+}
+
+// Rank 0 puts back the messages that all calls but the last one take.
+static void matching_take(void *state, long calls) {
+    struct pair *pair = state;
+    struct matching *queue = pair->pattern->variant;
+    void (*once)(struct pair *, const struct matching *, size_t) = pair->rank == 0 ? send : take;
+    for (long left = pair->rank == 0 ? calls - 1 : calls; left > 0; left--) {
+        once(pair, queue, entry_of(queue, queue->next));
+        advance(queue);
+    }
+    queue->owed = true;
+}
+
+// Returns the destination of the next match's message, on rank 1.
+static char *matching_place(const struct pair *pair, const struct matching *queue) {
+    return place(pair, entry_of(queue, queue->next));
+}
 
 // The measurements of a launch.
 struct plans {
@@ -268,148 +433,3 @@ const struct experiment matching_unexpected = {
     .reach = REACH_ANY,
     .run = run_unexpected,
 };
-
-enum { TAG_RING = 16, TAG_BEFORE = TAG_RING + MATCHING_DEPTH_MOST + 1 };
-
-static char *place(const struct pair *pair, size_t entry) {
-    return pair->in.pool + entry * pair->in.step;
-}
-
-static size_t entries(const struct matching *queue) {
-    return queue->depth + 1;
-}
-
-static size_t entry_of(const struct matching *queue, size_t ring) {
-    return queue->before + ring;
-}
-
-static void advance(struct matching *queue) {
-    if (++queue->next == queue->ring)
-        queue->next = 0;
-    queue->owed = false;
-}
-
-static int tag_of(const struct matching *queue, size_t entry) {
-    return entry < queue->before ? TAG_BEFORE + (int)entry
-                                 : TAG_RING + (int)(entry - queue->before);
-}
-
-// Receives before the match must not take its messages. With an open tag their source sends
-// nothing: it is this rank itself. With both open their tag is another one.
-static bool from_itself(const struct matching *queue, size_t entry) {
-    return queue->posted && entry < queue->before && queue->any_tag && !queue->any_source;
-}
-
-static int source_of(const struct pair *pair, const struct matching *queue, size_t entry) {
-    if (from_itself(queue, entry))
-        return pair->self;
-    return queue->any_source ? MPI_ANY_SOURCE : pair->peer;
-}
-
-static int wanted_tag(const struct matching *queue, size_t entry) {
-    bool open = queue->any_tag && (entry >= queue->before || from_itself(queue, entry));
-    return open ? MPI_ANY_TAG : tag_of(queue, entry);
-}
-
-static void post(struct pair *pair, struct matching *queue, size_t entry) {
-    MPI_Irecv(place(pair, entry), pair->count, MPI_BYTE, source_of(pair, queue, entry),
-              wanted_tag(queue, entry), queue->comm, &queue->requests[entry]);
-}
-
-static void send(struct pair *pair, const struct matching *queue, size_t entry) {
-    MPI_Send(buffer_slot(&pair->out), pair->count, MPI_BYTE, pair->peer, tag_of(queue, entry),
-             queue->comm);
-}
-
-// A message of the queue, which is there already.
-static void take(struct pair *pair, const struct matching *queue, size_t entry) {
-    MPI_Recv(place(pair, entry), pair->count, MPI_BYTE, source_of(pair, queue, entry),
-             wanted_tag(queue, entry), queue->comm, MPI_STATUS_IGNORE);
-}
-
-void matching_fill(struct pair *pair, struct matching *queue) {
-    queue->ring = entries(queue) - queue->before;
-    queue->next = 0;
-    for (size_t entry = 0; entry < entries(queue); entry++)
-        if (queue->posted && pair->rank == 1)
-            post(pair, queue, entry);
-        else if (!queue->posted && pair->rank == 0)
-            send(pair, queue, entry);
-    barrier_enter(pair->comm); // what comes behind the messages shows that they are there
-}
-
-static void put_back(struct pair *pair, struct matching *queue) {
-    if (queue->owed && pair->rank == 0) {
-        send(pair, queue, entry_of(queue, queue->next));
-        advance(queue);
-    }
-    queue->owed = false;
-}
-
-void matching_put_back(const struct operation *operation, long repetition) {
-    struct pair *pair = operation->state;
-    (void)repetition;
-    put_back(pair, pair->pattern->variant);
-}
-
-// Empties the queue from the oldest entry on, so that no search is needed.
-void matching_drain(struct pair *pair, struct matching *queue) {
-    put_back(pair, queue);
-    for (size_t i = 0; i < entries(queue); i++) {
-        size_t entry = i;
-        if (i >= queue->before) {
-            entry = entry_of(queue, queue->next);
-            advance(queue);
-        }
-        bool itself = from_itself(queue, entry);
-        if (queue->posted && (itself ? pair->rank == 1 : pair->rank == 0)) {
-            if (itself)
-                MPI_Send(NULL, 0, MPI_BYTE, pair->self, tag_of(queue, entry), queue->comm);
-            else
-                send(pair, queue, entry);
-        }
-        if (queue->posted && pair->rank == 1)
-            MPI_Wait(&queue->requests[entry], MPI_STATUS_IGNORE);
-        else if (!queue->posted && pair->rank == 1)
-            take(pair, queue, entry);
-    }
-    barrier_enter(pair->comm);
-}
-
-static void serve(struct pair *pair, struct matching *queue) {
-    send(pair, queue, entry_of(queue, queue->next));
-    MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
-}
-
-static void answer(struct pair *pair, struct matching *queue) {
-    size_t entry = entry_of(queue, queue->next);
-    MPI_Wait(&queue->requests[entry], MPI_STATUS_IGNORE);
-    post(pair, queue, entry);
-    MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
-}
-
-void matching_answer(void *state, long calls) {
-    struct pair *pair = state;
-    struct matching *queue = pair->pattern->variant;
-    void (*once)(struct pair *, struct matching *) = pair->rank == 0 ? serve : answer;
-    for (; calls > 0; calls--) {
-        once(pair, queue);
-        advance(queue);
-    }
-}
-
-// Rank 0 puts back the messages that all calls but the last one take.
-void matching_take(void *state, long calls) {
-    struct pair *pair = state;
-    struct matching *queue = pair->pattern->variant;
-    void (*once)(struct pair *, const struct matching *, size_t) = pair->rank == 0 ? send : take;
-    for (long left = pair->rank == 0 ? calls - 1 : calls; left > 0; left--) {
-        once(pair, queue, entry_of(queue, queue->next));
-        advance(queue);
-    }
-    queue->owed = true;
-}
-
-char *matching_place(const struct pair *pair, const struct matching *queue) {
-    return place(pair, entry_of(queue, queue->next));
-}

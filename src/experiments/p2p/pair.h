@@ -4,13 +4,39 @@
 #define COTEJO_EXPERIMENTS_PAIR_H
 
 #include "curve.h"
-#include "pairs.h"
 #include "payload.h"
 
 #include <limits.h>
 
 enum { PAIR_TAG = 1, PAIR_TOKEN = 2 };
 enum { PAIR_BOTH = -1 }; // as the rank whose time it is: the slower of both
+
+// Ranks are assigned to pairs that exchange messages at the same time.
+
+// Declares --pairs and --pairing.
+extern const struct option pairs_options[];
+
+// A rank's place among `count` pairs: role 0 or 1, and the partner's rank in bench->comm.
+struct pairing {
+    int count, role, peer;
+};
+
+// One number of pairs after the other. Between two calls of pairs_next, bench->comm is made of the
+// ranks that are in a pair.
+struct pairs {
+    struct pairing pairing; // of this rank
+    bool active;            // this rank is in a pair; the others wait quietly
+    // The next number in --pairs, and the state of all ranks.
+    size_t next;
+    MPI_Comm all;
+    int size;
+    uint64_t drawn;
+};
+
+// Enters the next number of pairs in --pairs, from `(struct pairs){0}` on. False: there is none
+// left, and bench->comm is what it was; or something failed. More pairs than there are ranks for
+// is a failure (STATUS_USAGE). Collective over all ranks; failure agreed.
+bool pairs_next(struct bench *bench, struct pairs *pairs);
 
 struct pattern;
 
