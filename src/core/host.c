@@ -228,16 +228,6 @@ struct pit pit_find(copy_function *copy, const size_t *sizes, size_t count, size
     return worst;
 }
 
-// The first line of a file, without its end; "" when it cannot be read.
-static void first_line(const char *path, char *line, size_t room) {
-    FILE *file = fopen(path, "r");
-    if (!file || !fgets(line, (int)room, file))
-        line[0] = '\0';
-    if (file)
-        fclose(file);
-    line[strcspn(line, "\n")] = '\0';
-}
-
 // The value behind `key` and a colon in a file of such lines; "" when it is not there.
 static void value_of(const char *path, const char *key, char *value, size_t room) {
     char line[512];
@@ -290,7 +280,7 @@ size_t node_cache(void) {
     if (glob("/sys/devices/system/cpu/cpu[0-9]*/cache/index*/size", 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             char value[32], *unit;
-            first_line(found.gl_pathv[i], value, sizeof value);
+            line_below("", found.gl_pathv[i], value, sizeof value);
             size_t size = strtoul(value, &unit, 10);
             size <<= *unit == 'K' ? 10 : *unit == 'M' ? 20 : 0;
             most = size > most ? size : most;
@@ -312,14 +302,14 @@ void node_describe(struct json *json) {
     uname(&system);
     node_cpu("/proc/cpuinfo", cpu, sizeof cpu);
     core_file("cpufreq/scaling_governor", path, sizeof path);
-    first_line(path, governor, sizeof governor);
+    line_below("", path, governor, sizeof governor);
     json_name(json, "kernel");
     json_string(json, system.release);
     json_name(json, "cpu_model");
     json_string(json, *cpu ? cpu : system.machine);
     json_name(json, "governor");
     json_string(json, *governor ? governor : "unknown");
-    first_line("/proc/sys/net/ipv4/tcp_congestion_control", control, sizeof control);
+    line_below("", "/proc/sys/net/ipv4/tcp_congestion_control", control, sizeof control);
     json_name(json, "congestion_control");
     json_string(json, *control ? control : "unknown");
     json_name(json, "cores");

@@ -17,22 +17,17 @@ static void find_next(const char *name, void *function) {
     memcpy(function, &found, sizeof found);
 }
 
-int epoll_wait(int set, struct epoll_event *events, int most, int timeout) {
-    static int (*next)(int, struct epoll_event *, int, int);
-    if (!next)
-        find_next("epoll_wait", &next);
-    int ready = next(set, events, most, timeout);
-    if (ready == 0 && timeout == 0)
-        sched_yield();
-    return ready;
-}
-
-int poll(struct pollfd *descriptors, nfds_t count, int timeout) {
-    static int (*next)(struct pollfd *, nfds_t, int);
-    if (!next)
-        find_next("poll", &next);
-    int ready = next(descriptors, count, timeout);
-    if (ready == 0 && timeout == 0)
-        sched_yield();
-    return ready;
-}
+#define YIELDING(name, parameters, on)                                                            \
+    int name parameters {                                                                         \
+        static int(*next) parameters;                                                             \
+        if (!next)                                                                                \
+            find_next(#name, &next);                                                              \
+        int ready = next on;                                                                      \
+        if (ready == 0 && timeout == 0)                                                           \
+            sched_yield();                                                                        \
+        return ready;                                                                             \
+    }
+YIELDING(epoll_wait, (int set, struct epoll_event *events, int most, int timeout),
+         (set, events, most, timeout))
+YIELDING(poll, (struct pollfd * descriptors, nfds_t count, int timeout),
+         (descriptors, count, timeout))

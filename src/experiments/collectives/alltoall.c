@@ -117,32 +117,21 @@ static int after(const struct everyone *all, int step) {
     return (all->rank + step) % all->size;
 }
 
-// Returns the place of this rank's block in another rank's buffer. All ranks use the same slot of
-// their own buffers.
-static MPI_Aint own_place(const struct everyone *all, const char *blocks,
-                          const struct buffer *buffer) {
-    return (MPI_Aint)(blocks - buffer->pool) + (MPI_Aint)all->rank * all->count;
-}
-
-static void put(struct everyone *all, struct call call) {
-    MPI_Aint place = own_place(all, call.in, &all->in);
-    MPI_Win_fence(MPI_MODE_NOPRECEDE, all->far_in);
-    for (int step = 1; step < all->size; step++)
-        MPI_Put(block(call.out, all, after(all, step)), all->count, MPI_BYTE, after(all, step),
-                place, all->count, MPI_BYTE, all->far_in);
-    MPI_Win_fence(MPI_MODE_NOSUCCEED, all->far_in);
-    keep_own(all, call);
-}
-
-static void get(struct everyone *all, struct call call) {
-    MPI_Aint place = own_place(all, call.out, &all->out);
-    MPI_Win_fence(MPI_MODE_NOPRECEDE, all->far_out);
-    for (int step = 1; step < all->size; step++)
-        MPI_Get(block(call.in, all, after(all, step)), all->count, MPI_BYTE, after(all, step),
-                place, all->count, MPI_BYTE, all->far_out);
-    MPI_Win_fence(MPI_MODE_NOSUCCEED, all->far_out);
-    keep_own(all, call);
-}
+// Accesses the place of this rank's block in each other rank's buffer. All ranks use the same slot
+// of their own buffers.
+#define ONE_SIDED(name, access, mine, theirs)                                                     \
+    static void name(struct everyone *all, struct call call) {                                    \
+        MPI_Aint place =                                                                          \
+            (MPI_Aint)(call.theirs - all->theirs.pool) + (MPI_Aint)all->rank * all->count;        \
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, all->far_##theirs);                                     \
+        for (int step = 1; step < all->size; step++)                                              \
+            access(block(call.mine, all, after(all, step)), all->count, MPI_BYTE,                 \
+                   after(all, step), place, all->count, MPI_BYTE, all->far_##theirs);             \
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, all->far_##theirs);                                     \
+        keep_own(all, call);                                                                      \
+    }
+ONE_SIDED(put, MPI_Put, out, in)
+ONE_SIDED(get, MPI_Get, in, out)
 
 static void prepare(const struct operation *operation, long repetition) {
     struct everyone *all = operation->state;

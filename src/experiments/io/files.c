@@ -46,36 +46,19 @@ struct blocks {
     struct buffer out, in;
 };
 
-static void run_write(void *state, long calls) {
-    struct blocks *b = state;
-    for (; calls > 0; calls--) {
-        MPI_File_write_at(b->file, b->own, b->out.pool, b->count, MPI_BYTE, MPI_STATUS_IGNORE);
-        if (b->flush)
-            MPI_File_sync(b->file);
+#define RUN(name, call, place, buffer, synced)                                                    \
+    static void run_##name(void *state, long calls) {                                             \
+        struct blocks *b = state;                                                                 \
+        for (; calls > 0; calls--) {                                                              \
+            call(b->file, b->place, b->buffer.pool, b->count, MPI_BYTE, MPI_STATUS_IGNORE);       \
+            if (synced)                                                                           \
+                MPI_File_sync(b->file);                                                           \
+        }                                                                                         \
     }
-}
-
-static void run_write_all(void *state, long calls) {
-    struct blocks *b = state;
-    for (; calls > 0; calls--) {
-        MPI_File_write_at_all(b->file, b->own, b->out.pool, b->count, MPI_BYTE, MPI_STATUS_IGNORE);
-        if (b->flush)
-            MPI_File_sync(b->file);
-    }
-}
-
-static void run_read(void *state, long calls) {
-    struct blocks *b = state;
-    for (; calls > 0; calls--)
-        MPI_File_read_at(b->file, b->others, b->in.pool, b->count, MPI_BYTE, MPI_STATUS_IGNORE);
-}
-
-static void run_read_all(void *state, long calls) {
-    struct blocks *b = state;
-    for (; calls > 0; calls--)
-        MPI_File_read_at_all(b->file, b->others, b->in.pool, b->count, MPI_BYTE,
-                             MPI_STATUS_IGNORE);
-}
+RUN(write, MPI_File_write_at, own, out, b->flush)
+RUN(write_all, MPI_File_write_at_all, own, out, b->flush)
+RUN(read, MPI_File_read_at, others, in, false)
+RUN(read_all, MPI_File_read_at_all, others, in, false)
 
 static const struct {
     const char *name, *operation;

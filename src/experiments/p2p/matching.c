@@ -140,8 +140,7 @@ static void matching_put_back(const struct operation *operation, long repetition
     put_back(pair, pair->pattern->variant);
 }
 
-// Empties the queue from the oldest entry on, so that no search is needed.
-// Takes the queue away, until nothing is left of it. Collective.
+// Empties the queue from the oldest entry on, so that no search is needed. Collective.
 static void matching_drain(struct pair *pair, struct matching *queue) {
     put_back(pair, queue);
     for (size_t i = 0; i < entries(queue); i++) {

@@ -68,40 +68,23 @@ static void run_neighbor(void *state, long calls) {
                                stencil->grid);
 }
 
-// An access of the neighbours to each other's window begins and ends. It waits for no other rank.
-static void begin_access(const struct stencil *stencil, MPI_Win window) {
-    MPI_Win_post(stencil->near, 0, window);
-    MPI_Win_start(stencil->near, 0, window);
-}
-
-static void end_access(MPI_Win window) {
-    MPI_Win_complete(window);
-    MPI_Win_wait(window);
-}
-
-static void run_put(void *state, long calls) {
-    struct stencil *stencil = state;
-    for (; calls > 0; calls--) {
-        begin_access(stencil, stencil->far_in);
-        for (int side = 0; side < stencil->sides; side++)
-            MPI_Put(stencil->out.pool + stencil->starts[side], stencil->count, MPI_BYTE,
-                    stencil->neighbour[side], stencil->starts[side ^ 1], stencil->count, MPI_BYTE,
-                    stencil->far_in);
-        end_access(stencil->far_in);
+// The access of the neighbours to each other's window begins and ends. It waits for no other rank.
+#define RUN_FAR(name, call, window, buffer)                                                       \
+    static void run_##name(void *state, long calls) {                                             \
+        struct stencil *stencil = state;                                                          \
+        for (; calls > 0; calls--) {                                                              \
+            MPI_Win_post(stencil->near, 0, stencil->window);                                      \
+            MPI_Win_start(stencil->near, 0, stencil->window);                                     \
+            for (int side = 0; side < stencil->sides; side++)                                     \
+                call(stencil->buffer.pool + stencil->starts[side], stencil->count, MPI_BYTE,      \
+                     stencil->neighbour[side], stencil->starts[side ^ 1], stencil->count,         \
+                     MPI_BYTE, stencil->window);                                                  \
+            MPI_Win_complete(stencil->window);                                                    \
+            MPI_Win_wait(stencil->window);                                                        \
+        }                                                                                         \
     }
-}
-
-static void run_get(void *state, long calls) {
-    struct stencil *stencil = state;
-    for (; calls > 0; calls--) {
-        begin_access(stencil, stencil->far_out);
-        for (int side = 0; side < stencil->sides; side++)
-            MPI_Get(stencil->in.pool + stencil->starts[side], stencil->count, MPI_BYTE,
-                    stencil->neighbour[side], stencil->starts[side ^ 1], stencil->count, MPI_BYTE,
-                    stencil->far_out);
-        end_access(stencil->far_out);
-    }
-}
+RUN_FAR(put, MPI_Put, far_in, out)
+RUN_FAR(get, MPI_Get, far_out, in)
 
 static void enter(const struct operation *operation) {
     struct stencil *stencil = operation->state;
