@@ -188,14 +188,22 @@ def test_the_transport_that_the_page_adds_is_listed_and_launched(tmp_path):
     assert seen["UCX_TLS"] == "sm,self"
 
 
-def test_the_exhibit_that_the_page_adds_is_accepted():
-    call = code_of("exhibits.md", "r").replace("stival-fig-4.24", "cotejo-newcomer")
-    done = in_r(f"library(cotejo)\n{call}\n"
-                "stopifnot('cotejo-newcomer' %in% list_exhibits()$name)")
+def test_the_exhibit_that_the_page_adds_is_accepted(tmp_path):
+    """The row of the page is that of the package; under another name it is added."""
+    file = tmp_path / "exhibits.yaml"
+    row = code_of("exhibits.md", "yaml")
+    assert row.removeprefix("exhibits:\n") in (
+        families.REPO / "analysis/inst/exhibits.yaml").read_text()
+    call = f"cotejo:::register_exhibits('{file}')"
+    file.write_text(row.replace("stival-fig-4.24", "cotejo-newcomer"))
+    done = in_r(f"{call}\nstopifnot('cotejo-newcomer' %in% cotejo::list_exhibits()$name)")
     assert done.returncode == 0, done.stderr
-    wrong = call.replace("panel = c(mpi, transport)", "panel = c(mpi, transprot)")
-    done = in_r(f"library(cotejo)\n{wrong}")
-    assert done.returncode and "transprot" in done.stderr
+    for old, new in (("mpi transport", "mpi transprot"), ("by_size", "by_sise"),
+                     ("differs", "difers"), ("}", ", circular: perhaps}")):
+        file.write_text(row.replace("stival-fig-4.24", "cotejo-newcomer").replace(old, new))
+        done = in_r(call)
+        assert done.returncode and "cotejo-newcomer" in done.stderr, new
+        assert new.split()[-1].strip("}") in done.stderr or "circular" in done.stderr
 
 
 def test_a_script_draws_its_own_exhibit_and_a_named_one(tmp_path):
@@ -203,7 +211,7 @@ def test_a_script_draws_its_own_exhibit_and_a_named_one(tmp_path):
     (tmp_path / session).mkdir(parents=True)
     subprocess.run(["tar", "-xf", families.REPO / f"data/reference/{session}.tar.xz",
                     "-C", tmp_path / session], check=True)
-    script = code_of("exhibits.md", "r", 1).replace("data/reference", str(tmp_path))
+    script = code_of("exhibits.md", "r").replace("data/reference", str(tmp_path))
     done = in_r(script.replace("figures-own", str(tmp_path / "out")).replace(
         "stival-fig-4.24", "tinetti-p2p-mpi"))
     assert done.returncode == 0, done.stderr

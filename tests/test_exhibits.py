@@ -5,6 +5,8 @@ import importlib
 import re
 import sys
 
+import yaml
+
 from reframe_tests.base import Experiment
 from reframe_tests.harness.launch import planning, scales
 from reframe_tests.harness.model.families import REPO
@@ -12,23 +14,9 @@ from reframe_tests.harness.model.families import REPO
 
 def register():
     """Exhibit -> the names of its tests, and whether it names missing requirements."""
-    calls = {}
-    # The common part of many exhibits, by operation, in a function of the register's own.
-    shared = re.search(r'^collective_launches <- .*?\n}\n',
-                       (REPO / "analysis/R/register-finisterrae-more.R").read_text(),
-                       flags=re.M | re.S).group()
-    shared = re.findall(r'"([a-z_]+)"', shared.partition("operation = ")[0].partition("(\n")[2])
-    for path in sorted((REPO / "analysis/R").glob("register-*.R")):
-        for call in re.split(r"^exhibit\(", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
-            name = re.match(r'\s*"([^"]+)"', call).group(1)
-            # Tests come before the first argument that has a name.
-            data = re.search(r'launches_of\(((?:\s|"[^"]*"|c\(|if_there\(|\)(?=[,)])|,)*)', call)
-            tests = set(re.findall(r'"([^"]*)"', data.group(1))) if data else set()
-            if operation := re.search(r'collective_launches\(\s*"([^"]*)"', call):
-                tests = {name + operation[1] if name.endswith("_") else name for name in shared}
-            calls[name] = {"tests": tests,
-                           "needs": "needs = " in call, "study": name.partition("-")[0]}
-    return calls
+    rows = yaml.safe_load((REPO / "analysis/inst/exhibits.yaml").read_text())["exhibits"]
+    return {name: {"tests": {*re.findall(r"\w+", row.get("tests", ""))}, "needs": "needs" in row,
+                   "study": name.partition("-")[0]} for name, row in rows.items()}
 
 
 def named_in(row):

@@ -6,6 +6,7 @@ import functools
 import re
 
 import pytest
+import yaml
 from pygments.lexers import get_lexer_for_filename
 from pygments.token import Comment, String
 
@@ -34,7 +35,8 @@ CODE = sorted(str(path.relative_to(REPO)) for path in [
 
 #: Templates of pages, and programs with the texts of reports, captions and exhibits.
 R_PAGES = sorted(str(path.relative_to(REPO)) for path in [
-    REPO / "analysis/paper.Rmd", *(REPO / "analysis/inst/report").glob("*.Rmd"),
+    REPO / "analysis/inst/exhibits.yaml", REPO / "analysis/paper.Rmd",
+    *(REPO / "analysis/inst/report").glob("*.Rmd"),
     # The strings of package.R are names of columns.
     *(path for path in (REPO / "analysis/R").glob("*.R") if path.name != "package.R")])
 
@@ -146,8 +148,13 @@ def strings_of_c(path):
 
 def texts_of_r(path):
     """The texts of pages and captions: the strings of R, joined where only a comma is between
-    them, and the paragraphs of a template."""
+    them, the paragraphs of a template, and the words of the exhibits."""
     text = path.read_text()
+    if path.suffix == ".yaml":
+        for row in yaml.safe_load(text)["exhibits"].values():
+            for field in {"title", "differs", "needs", "without"} & {*row}:
+                yield row[field] if isinstance(row[field], str) else " ".join(row[field])
+        return
     if path.suffix == ".Rmd":
         body = text.split("---", 2)[2]
         yield re.sub(r"^```.*?^```", "", body, flags=re.M | re.S).replace("`r ", "`")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The register of exhibits: one call of `exhibit()` for each, checked when it is made. The exhibits
-# of this package are in `register-*.R`.
+# The register of exhibits: a row of `inst/exhibits.yaml` or a call of `exhibit()` for each, which
+# is checked when it is made.
 
 registered <- new.env(parent = emptyenv())
 registered$rows <- list()
 
 #' Add an exhibit to the register.
 #'
-#' An exhibit needs only one call, at the top of a file of `analysis/R/register-*.R`, or in a
-#' script of yours before [draw_all()].
+#' An exhibit needs only one call in a script of yours before [draw_all()]. The exhibits of the
+#' package are rows of `analysis/inst/exhibits.yaml`.
 #'
 #' @param name STUDY-EXHIBIT, such as `"stival-fig-4.24"`; files are named by it.
 #' @param title subject of the exhibit, in the project's own words.
@@ -47,13 +47,50 @@ exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs =
   data <- rlang::enquo(data)
   draw <- rlang::enquo(draw)
   words <- words_of_exhibits()
-  row <- exhibit_row(
+  register_row(exhibit_row(
     name, title, rlang::eval_tidy(data, words), rlang::eval_tidy(draw, words), differs, needs,
     without, circular, kind
-  )
-  if (name %in% names(registered$rows)) wrong_exhibit(name, "it is there already")
-  registered$rows[[name]] <- row
+  ))
+}
+
+register_row <- function(row) {
+  if (row$name %in% names(registered$rows)) wrong_exhibit(row$name, "it is there already")
+  registered$rows[[row$name]] <- row
   invisible(row)
+}
+
+#' Register the exhibits of a file such as `exhibits.yaml`.
+#' @noRd
+register_exhibits <- function(file) {
+  # Sizes such as 100000 are texts.
+  rows <- yaml::read_yaml(file, handlers = list(int = identity))$exhibits
+  for (name in names(rows)) register_row(exhibit_of_row(name, rows[[name]]))
+}
+
+#' The row of the register for a row of `exhibits.yaml`, whose fields are texts or lists of texts.
+#' @noRd
+exhibit_of_row <- function(name, row) {
+  odd <- setdiff(names(row), c(
+    "title", "tests", "where", "sizes", "draw", "differs", "needs", "without", "circular"
+  ))
+  if (length(odd)) wrong_exhibit(name, paste("no field", odd[[1L]]))
+  texts <- lapply(row, paste, collapse = " ")
+  text <- function(field) toString(texts[[field]])
+  exhibit_row(
+    name, text("title"),
+    data = if (length(row$tests)) {
+      tests <- strsplit(strsplit(text("tests"), " +")[[1L]], "+", fixed = TRUE)
+      do.call(launches_of, c(tests, parse_members(text("where")), list(sizes = text("sizes"))))
+    },
+    draw = if (length(row$draw)) {
+      verb <- sub(" .*", "", text("draw"))
+      found <- words_of_exhibits()[[verb]]
+      if (is.null(found)) wrong_argument("no verb ", verb)
+      do.call(found, parse_members(sub("^[^ ]* *", "", text("draw"))))
+    },
+    text("differs"), text("needs"), text("without"),
+    circular = if (is.null(row$circular)) FALSE else row$circular
+  )
 }
 
 #' The functions that arguments of [exhibit()] may call: verbs, and words for launches.

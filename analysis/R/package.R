@@ -9,7 +9,7 @@
 #   fit-         models of messages and collectives, limits, changes over time.
 #   draw-        tables -> figures and their files; words and numbers.
 #   exhibit-     the verbs of exhibits.
-#   register-    the exhibits, one call each.
+#   register-    the exhibits of inst/exhibits.yaml.
 #   report-      pages: report, paper, index, proof, questions.
 #   prove-       tests of the statistics where the truth is known.
 #   run-, keep-  processes; the cache of results.

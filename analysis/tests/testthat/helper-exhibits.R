@@ -18,18 +18,15 @@ with_replaced <- function(name, value, code) {
   force(code)
 }
 
-# A register of one exhibit for draw_exhibits(), as a call of exhibit() would make it.
+# A register of one exhibit for draw_exhibits(), as a row of exhibits.yaml would make it.
 one_row <- function(verb, tests = "planted", arguments = "", filter = "", sizes = "",
                     study = "stival", exhibit = "fig-1", differs = "", needs = "",
                     title = "A planted figure") {
-  data <- if (nzchar(tests)) {
-    alternatives <- strsplit(strsplit(tests, " +")[[1L]], "+", fixed = TRUE)
-    do.call(launches_of, c(alternatives, parse_members(filter), list(sizes = sizes)))
-  }
-  draw <- if (nzchar(verb)) {
-    do.call(get(verb, asNamespace("cotejo"), mode = "function"), parse_members(arguments))
-  }
-  exhibit_row(paste0(study, "-", exhibit), title, data, draw, differs, needs)
+  fields <- list(
+    title = title, tests = tests, where = filter, sizes = sizes, draw = c(verb, arguments),
+    differs = differs, needs = needs
+  )
+  exhibit_of_row(paste0(study, "-", exhibit), Filter(\(field) nzchar(field[[1L]]), fields))
 }
 
 # The words of a figure, its lines joined.

@@ -64,8 +64,6 @@ test_that("no code knows an MPI by its name: the families say theirs", {
   names <- sub("[.]yaml$", "", list.files(families, "[.]yaml$"))
   expect_true(all(c("openmpi", "mpich") %in% names))
   files <- list.files(file.path(root, "R"), "[.]R$", full.names = TRUE)
-  # The register's exhibits name certain libraries, as the studies did.
-  files <- files[!startsWith(basename(files), "register-")]
   found <- unlist(lapply(files, function(file) {
     code <- parse(file, keep.source = TRUE)
     tokens <- utils::getParseData(code)
