@@ -25,12 +25,9 @@ SCALING_MODELS <- list(
     steps = function(p) ceiling(log2(p)) + p - 1, volume = function(p) 2 * (p - 1) / p,
     ran = "scatter"
   ),
-  # Segments travel along a chain of ranks: a step fills one more link of the chain. Messages of
-  # 4 KiB and less are one segment, which is a chain without segments.
-  `pipelined chain` = list(
-    steps = function(p) p - 1, volume = function(p) rep(1, length(p)), least_bytes = 4097,
-    ran = "chain|pipeline"
-  ),
+  # Segments travel along a chain of ranks, each one step behind the segment before. Their size is
+  # fitted. A message of one segment is a chain.
+  `pipelined chain` = list(segments = 2^(10:20), ran = "chain|pipeline"),
   # The network, or memory that all share, reaches every rank at once, without such messages.
   `physical broadcast` = list(steps = function(p) rep(1, length(p)), volume = function(p) {
     rep(1, length(p))
@@ -109,11 +106,30 @@ MOST_MISFIT <- 0.25
 #' @param model element of `SCALING_MODELS`.
 #' @return list: `latency_s` (s, per step), `bytes_per_s` (B/s; `Inf` if the size has no effect),
 #'   both `NA` if the sizes cannot separate the two; `misfit` (root mean square of relative
-#'   errors), `predict` (function of ranks and bytes that returns times, s).
+#'   errors), `error` (the same with degrees of freedom, by which models are compared), `predict`
+#'   (function of ranks and bytes that returns times, s).
 #' @noRd
 fit_scaling <- function(ranks, bytes, time_s, model) {
-  a <- model$steps(ranks) / time_s
-  b <- model$volume(ranks) * bytes / time_s
+  if (is.null(model$segments)) {
+    return(fit_terms(ranks, bytes, time_s, function(p, m) {
+      list(steps = model$steps(p), bytes = model$volume(p) * m)
+    }))
+  }
+  fits <- lapply(model$segments[model$segments < max(bytes)], function(segment) {
+    fit_terms(ranks, bytes, time_s, parameters = 3L, function(p, m) {
+      steps <- p - 2 + ceiling(m / segment)
+      list(steps = steps, bytes = steps * pmin(m, segment))
+    })
+  })
+  fits[[which.min(vapply(fits, `[[`, 0, "misfit"))]]
+}
+
+#' Fit latency and rate to the steps and bytes that `terms` gives for ranks and message sizes.
+#' @noRd
+fit_terms <- function(ranks, bytes, time_s, terms, parameters = 2L) {
+  found <- terms(ranks, bytes)
+  a <- found$steps / time_s
+  b <- found$bytes / time_s
   aa <- sum(a * a)
   ab <- sum(a * b)
   bb <- sum(b * b)
@@ -128,12 +144,15 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
   if (best[[1L]] < 0) best <- c(0, sum(b) / bb)
   if (best[[2L]] < 0) best <- c(sum(a) / aa, 0)
   # One size cannot separate the two parameters: both stay unknown.
+  misfit <- sqrt(mean((best[[1L]] * a + best[[2L]] * b - 1)^2))
   list(
     latency_s = if (apart) best[[1L]] else NA_real_,
     bytes_per_s = if (apart) 1 / best[[2L]] else NA_real_,
-    misfit = sqrt(mean((best[[1L]] * a + best[[2L]] * b - 1)^2)),
+    misfit = misfit,
+    error = misfit * sqrt(length(a) / max(length(a) - parameters, 0.5)),
     predict = function(ranks, bytes) {
-      best[[1L]] * model$steps(ranks) + best[[2L]] * model$volume(ranks) * bytes
+      needed <- terms(ranks, bytes)
+      best[[1L]] * needed$steps + best[[2L]] * needed$bytes
     }
   )
 }
@@ -229,14 +248,14 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
     return(out)
   }
   models <- Filter(function(model) {
-    is.null(model$least_bytes) || min(cells$bytes) >= model$least_bytes
+    is.null(model$segments) || min(model$segments) < max(cells$bytes)
   }, models)
   fits <- function(times) {
     lapply(models, function(m) fit_scaling(cells$ranks, cells$bytes, times, m))
   }
-  misfits <- function(found) vapply(found, `[[`, 0, "misfit")
+  errors <- function(found) vapply(found, `[[`, 0, "error")
   found <- fits(column_medians(times))
-  order <- order(misfits(found))
+  order <- order(errors(found))
   best <- found[[order[[1L]]]]
   out$best <- names(found)[[order[[1L]]]]
   out$next_best <- names(found)[[order[[2L]]]]
@@ -252,7 +271,7 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
       if (any(colSums(!is.na(drawn)) == 0L)) {
         return(NA_integer_)
       }
-      which.min(misfits(fits(column_medians(drawn))))
+      which.min(errors(fits(column_medians(drawn))))
     }, 0L))
     out$sure <- mean(won == order[[1L]], na.rm = TRUE)
   }

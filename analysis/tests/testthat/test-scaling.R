@@ -16,7 +16,7 @@ planted <- function(model, ranks = c(2, 4, 8, 16), bytes = c(8, 1024, 2^13, 2^16
 }
 
 test_that("each algorithm is named, with its step and its rate", {
-  # A pipeline has segments only in larger messages: it has a test of its own.
+  # A pipeline has segments of a size of its own: it has tests of its own.
   for (name in setdiff(names(SCALING_MODELS), "pipelined chain")) {
     # In large messages a physical broadcast and a pipeline differ by a few percent.
     found <- which_broadcast(planted(SCALING_MODELS[[name]], noise = 0.01), replicates = 100L)
@@ -37,7 +37,7 @@ pipeline <- function(ranks, bytes, latency_s, bytes_per_s, segment = 65536) {
 }
 
 test_that("a pipelined chain of large messages is named", {
-  summary <- planted(SCALING_MODELS[["pipelined chain"]], bytes = c(2^20, 2^21, 2^22), noise = 0)
+  summary <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(2^20, 2^21, 2^22), noise = 0)
   set.seed(2L)
   summary[, median_s := pipeline(ranks, bytes, 2e-6, 4e9) * exp(stats::rnorm(.N, 0, 0.03))]
   found <- which_broadcast(summary, replicates = 100L)
@@ -49,7 +49,7 @@ test_that("a chain is a chain at all sizes, and predicts a number of ranks that 
   for (segment in c(8192, 65536)) {
     for (ranks in list(c(2, 4, 8, 16), c(4, 8, 16, 32))) {
       summary <- planted(
-        SCALING_MODELS[["pipelined chain"]], ranks, c(8, 1024, 2^13, 2^15, 2^16, 2^18, 2^20, 2^22)
+        SCALING_MODELS[["binomial tree"]], ranks, c(8, 1024, 2^13, 2^15, 2^16, 2^18, 2^20, 2^22)
       )
       set.seed(3L)
       noise <- exp(stats::rnorm(nrow(summary), 0, 0.03))
@@ -60,6 +60,25 @@ test_that("a chain is a chain at all sizes, and predicts a number of ranks that 
       expect_true(all(found$held_out < MOST_MISFIT))
     }
   }
+})
+
+test_that("a chain of small segments is named on few ranks, and the segments predict more ranks", {
+  for (ranks in list(c(2, 4), 2:4)) {
+    summary <- planted(SCALING_MODELS[["binomial tree"]], ranks, c(2^13, 2^15, 2^16), noise = 0)
+    set.seed(4L)
+    noise <- exp(stats::rnorm(nrow(summary), 0, 0.03))
+    summary[, median_s := noise * pipeline(ranks, bytes, 2e-6, 4e9, segment = 8192)]
+    found <- which_broadcast(summary, replicates = 50L)
+    expect_match(found$verdict, "^pipelined chain ")
+  }
+  expect_lt(found$held_out, 0.05)
+  # A message of one segment is a chain, whose time grows with each rank.
+  model <- SCALING_MODELS[["pipelined chain"]]
+  cells <- data.table::CJ(ranks = c(2, 4, 8), bytes = 2^(12:20))
+  cells[, time_s := pipeline(ranks, bytes, 2e-6, 4e9)]
+  fit <- fit_scaling(cells$ranks, cells$bytes, cells$time_s, model)
+  expect_equal(fit$predict(64, 2^22), pipeline(64, 2^22, 2e-6, 4e9), tolerance = 1e-6)
+  expect_equal(fit$predict(64, 2^12), 63 * (2e-6 + 2^12 / 4e9), tolerance = 1e-6)
 })
 
 test_that("an algorithm outside the list is rejected by a held-out number of ranks", {
