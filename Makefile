@@ -156,8 +156,9 @@ report: analysis ## Figures: write the report of the results (DATA=reference, RE
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"), delta = share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
-coverage: analysis # what the dataset covers, in docs/studies.md, docs/coverage.csv and analysis/inst
+coverage: analysis # what the dataset covers and its verdicts on claims, in docs and analysis/inst
 	@$(RSCRIPT) -e 'cotejo::run_command(write_coverage_of(Sys.getenv("RESULTS"), "docs/studies.md", "docs/coverage.csv", "analysis/inst/reference-time.csv", published = Sys.getenv("PUBLISHED")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_claims(Sys.getenv("RESULTS"), $(CLAIMS_R), "docs/claims.csv"))'
 
 export: analysis ## Figures: write verdicts as JSON, medians as OpenMetrics, samples as Parquet (DATA, RESULTS)
 	@$(CLAIM) "$$(dirname "$$REPORT")"

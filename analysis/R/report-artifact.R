@@ -28,8 +28,9 @@ claims_of_results <- function(results_dir, claim_files) {
 #'
 #' @param results_dir as for [read_results()].
 #' @param claim_files files as for [read_claims()].
-#' @param file the CSV. Its columns are those of [judge_claims()], and `site`, `simulated`, `test`,
-#'   `scale`, `configurations` (names, separated by blanks), `hardware`, `minutes`.
+#' @param file the CSV. Its columns are those of [judge_claims()], and `meaning` (of the verdict),
+#'   `site`, `simulated`, `test`, `scale`, `configurations` (names, separated by blanks),
+#'   `hardware`, `minutes`, and `dataset` (the checksum of a dataset).
 #' @return the table, invisibly.
 #' @examples
 #' folder <- system.file("extdata", package = "cotejo")
@@ -61,7 +62,10 @@ write_claims <- function(results_dir, claim_files, file) {
       }
     )
   }))
-  table <- cbind(found$judged[, !"launched"], needed)
+  table <- cbind(
+    found$judged[, !"launched"], meaning = unname(CLAIM_MEANINGS[found$judged$verdict]), needed,
+    dataset = dataset_sum(results_dir)
+  )
   write_csv(table, file)
   invisible(table)
 }

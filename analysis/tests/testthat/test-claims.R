@@ -190,6 +190,36 @@ test_that("the studies' claims are forty or more, each with a place and an exhib
   expect_identical(setdiff(claims$exhibit, exhibits$name), character())
 })
 
+test_that("docs/claims.csv has the current verdict on every claim", {
+  root <- test_path("..", "..", "..")
+  claims <- rbindlist(lapply(
+    file.path(root, c("data/published", "data"), "claims.csv"), read_claims
+  ))
+  judged <- data.table::fread(file.path(root, "docs", "claims.csv"))
+  again <- "is older than the dataset or the registers: make coverage DATA=reference"
+  expect_identical(
+    unique(judged$dataset), dataset_sum(file.path(root, "data", "reference")), info = again
+  )
+  same <- c("study", "claim", "where", "says", "exhibit", "direction")
+  expect_identical(as.list(judged[, ..same]), as.list(claims[, ..same]), info = again)
+  expect_identical(judged$meaning, unname(CLAIM_MEANINGS[judged$verdict]), info = again)
+  expect_equal(judged$printed_low, claims$low, info = again)
+  expect_equal(judged$printed_high, claims$high, info = again)
+  # The recorded interval leads to the recorded verdict.
+  for (i in seq_len(nrow(judged))) {
+    row <- judged[i]
+    verdicts <- if (is.na(row$ratio)) {
+      "not comparable"
+    } else {
+      unlist(Map(claim_verdict, row$low, row$high, list(as.list(claims[i])),
+        c("open", "negligible"),
+        apart = row$verdict == "not settled", model = row$grade != "measured"
+      ))
+    }
+    expect_true(row$verdict %in% verdicts, info = paste(row$study, row$claim, again))
+  }
+})
+
 test_that("the figure of all claims draws every verdict", {
   rows <- summary_of(0.8)
   judged <- rbind(
