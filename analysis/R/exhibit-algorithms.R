@@ -11,9 +11,7 @@
 #'   `c(mpi, transport)`.
 #' @return for [exhibit()].
 #' @keywords internal
-best_algorithm <- function(row = NULL, panel = NULL) {
-  drawing("best_algorithm", list(row = substitute(row), panel = substitute(panel)))
-}
+best_algorithm <- function(row = NULL, panel = NULL) drawing("best_algorithm")
 
 exhibit_best_algorithm <- function(exhibit) {
   row <- argument(exhibit, "row", "ranks")

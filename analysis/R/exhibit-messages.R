@@ -15,9 +15,7 @@ MOST_LABELLED_RANKS <- 12L
 #'   algorithm is part of each panel's title.
 #' @return for [exhibit()].
 #' @keywords internal
-message_matrix <- function(panel = NULL) {
-  drawing("message_matrix", list(panel = substitute(panel)))
-}
+message_matrix <- function(panel = NULL) drawing("message_matrix")
 
 exhibit_message_matrix <- function(exhibit) {
   cells <- sent_messages(exhibit)

@@ -246,20 +246,29 @@ FILTER_COLUMNS <- c(
   "many", "offset", "dimensions", "neighbours", "aggressors", "first", "second", "measure"
 )
 
-#' How an exhibit is drawn: a verb with its arguments, checked.
+# Arguments of verbs that name columns.
+COLUMN_ARGUMENTS <- c("by", "x", "series", "panel", "row", "rows", "columns")
+
+#' How an exhibit is drawn: the verb that calls this function, with its arguments, checked.
+#'
+#' Arguments that name columns are expressions: names, or `c()` of names.
 #'
 #' @param verb the function `exhibit_VERB()` draws it.
-#' @param columns list of expressions: names of columns, or `c()` of them.
-#' @param ... further arguments, passed on unchanged.
 #' @param cost time for a row of the data relative to most verbs: verbs that fit models take a
 #'   thousand times as long.
 #' @noRd
-drawing <- function(verb, columns = list(), ..., kind = "figure", cost = 1) {
-  named <- Filter(length, lapply(columns, columns_named))
+drawing <- function(verb, kind = "figure", cost = 1) {
+  verb_frame <- parent.frame()
+  arguments <- as.character(names(formals(sys.function(sys.parent()))))
+  columns <- intersect(arguments, COLUMN_ARGUMENTS)
+  named <- lapply(stats::setNames(columns, columns), function(name) {
+    columns_named(do.call(substitute, list(as.name(name), verb_frame)))
+  })
+  named <- Filter(length, named)
   odd <- unique(unlist(named))
   odd <- odd[!odd %in% FILTER_COLUMNS & !grepl(VARIED_COLUMN, odd)]
   if (length(odd)) wrong_argument("no column ", toString(odd), " to draw by")
-  given <- Filter(length, list(...))
+  given <- Filter(length, mget(setdiff(arguments, columns), verb_frame))
   known <- list(unit = UNIT_NAMES, scale = c("log", "linear"), truth = c("up", "null"),
     of = c("performance", "time"),
     work = c("fixed", "per-rank"))
