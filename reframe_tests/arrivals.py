@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment
+from .base import Experiment, at_scales
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount
@@ -14,15 +14,14 @@ from .mixins.ranks import EveryRankCount
 class arrivals(OptionParameters, EveryRankCount, Experiment):
     """Ranks begin at offsets from the common start."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"operation": "bcast,allreduce", "sizes": "8", "budget": 0.02},
                   "arrival": ["together", "one-late"]},
         "quick": {"options": {"operation": "bcast,reduce,allreduce,alltoall", "sizes": "8,64Ki",
                               "budget": 0.05},
                   "tags": exhibits.tags("cotejo-arrival-winner")},
         "full": {"options": {"operation": "blocking", "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05},
-                 "limit_s": 240, "tags": exhibits.tags("cotejo-arrival-winner")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "limit_s": 240, "tags": exhibits.tags("cotejo-arrival-winner")}})
     experiment = "collective"
 
     #: Arrival pattern of the ranks.

@@ -21,10 +21,11 @@ from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
 from .mixins.experiment_spec import ExperimentSpec
 from .mixins.reference_check import ReferenceCheck
-from .mixins.scale import Full, Quick, Smoke
+from .mixins.scale import Full, Quick, Smoke, add_full, at_scales
 from .mixins.session_filter import SessionFilter
 
-__all__ = ["FAMILIES", "TRANSPORTS", "Experiment", "Full", "Quick", "Smoke"]
+__all__ = ["FAMILIES", "TRANSPORTS", "Experiment", "Full", "Quick", "Smoke", "add_full",
+           "at_scales"]
 
 FAMILIES = families.of_site(sites.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()

@@ -4,11 +4,11 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
 from .mixins.figures import Latency, median_s
 from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import TOGETHER, EveryRankCount, PairsOfRanks
+from .mixins.ranks import BeginTogether, EveryRankCount, PairsOfRanks
 
 #: Options of every test with messages in both directions.
 BOTH = {"ways": "both"}
@@ -28,25 +28,16 @@ class BothWays(PairsOfRanks, Experiment):
 
 @rfm.simple_test
 class both_ways(BothWays):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {**BOTH, "sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
-        "quick": {"options": {**BOTH, "sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "quick": {"options": {**BOTH, "sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}}})
 
 
-@rfm.simple_test
-class both_ways_pairs(Full, BothWays):
-    pairs = parameter([1, 2, 4, 8], type=int)
-    varied = ["pairs"]
-    options = {**BOTH, "sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
-    limit_s = 300
-
-
-@rfm.simple_test
-class both_ways_affinity(Full, BothWays):
-    placement = parameter(placements.names(), type=str)
-    options = {**BOTH, "sizes": "1:4Mi:x4", "queue": "1,64", "rse": 0.01, "budget": 0.1}
-    limit_s = 300
+LONG = {**BOTH, "sizes": "1:4Mi:x4", "rse": 0.01, "budget": 0.1}
+add_full("both_ways_pairs", BothWays, limit_s=300, varied=["pairs"],
+         pairs=parameter([1, 2, 4, 8], type=int), options={**LONG, "queue": "1,4,16,64"})
+add_full("both_ways_affinity", BothWays, limit_s=300, options={**LONG, "queue": "1,64"},
+         placement=parameter(placements.names(), type=str))
 
 
 class Requests(OptionParameters, Latency, Experiment):
@@ -75,19 +66,18 @@ class Requests(OptionParameters, Latency, Experiment):
 @rfm.simple_test
 class requests(Requests):
     placement = parameter(placements.names(), type=str)
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01},
                   "placement": ["near"]},
         "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "1,64", "budget": 0.03},
                   "placement": ["near"]},
         "full": {"options": {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01,
                              "budget": 0.1},
-                 "limit_s": 300}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "limit_s": 300}})
 
 
 @rfm.simple_test
-class stencil_ranks(Full, EveryRankCount, Latency, Experiment):
+class stencil_ranks(BeginTogether, Full, EveryRankCount, Latency, Experiment):
     """Faces of a grid of ranks, exchanged with all neighbours."""
 
     names = {"full": "stencil_full"}
@@ -97,11 +87,6 @@ class stencil_ranks(Full, EveryRankCount, Latency, Experiment):
     placement = parameter(placements.names(), type=str)
     options = {"sizes": "1:1Mi:x4", "rse": 0.01, "budget": 0.1}
     limit_s = 300
-
-    @run_after("setup")
-    def begin_over_a_network(self):
-        if self.request.place.hosts > 1:
-            self.options = {**self.options, **TOGETHER}
 
 
 @rfm.simple_test
@@ -129,25 +114,19 @@ class matrix_hosts(Full, Latency, Experiment):
     limit_s = 1800
 
 
-class Fans(Latency, Experiment):
+class Fans(BeginTogether, Latency, Experiment):
     """Messages from all ranks to one, or from one to all; with a queue of several: incast."""
 
     experiment = "fans"
     operation = "fan-in"
     limit_s = 120
 
-    @run_after("setup")
-    def begin_over_a_network(self):
-        if self.request.place.hosts > 1:
-            self.options = {**self.options, **TOGETHER}
-
 
 @rfm.simple_test
 class fans(Fans):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
-        "quick": {"options": {"sizes": "1,4Ki,64Ki", "queue": "1,16", "budget": 0.03}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "quick": {"options": {"sizes": "1,4Ki,64Ki", "queue": "1,16", "budget": 0.03}}})
 
 
 @rfm.simple_test
@@ -158,7 +137,5 @@ class fans_ranks(EveryRankCount, Full, Fans):
     limit_s = 300
 
 
-@rfm.simple_test
-class fans_affinity(Full, Fans):
-    placement = parameter(placements.names(), type=str)
-    options = {"sizes": "1:1Mi:x8", "queue": "1,64", "rse": 0.01, "budget": 0.1}
+add_full("fans_affinity", Fans, placement=parameter(placements.names(), type=str),
+         options={"sizes": "1:1Mi:x8", "queue": "1,64", "rse": 0.01, "budget": 0.1})

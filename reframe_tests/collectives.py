@@ -4,11 +4,11 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness.launch import exhibits
 from .mixins.figures import BcastLatency, median_s
 from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import TOGETHER, EveryRankCount
+from .mixins.ranks import BeginTogether, EveryRankCount
 
 TEN_SIZES = "8:2Mi:x4"
 MOVING = "bcast,gather,scatter,allgather,alltoall"
@@ -37,14 +37,13 @@ class OneVariant(Collective):
 @rfm.simple_test
 class collective(OptionParameters, BcastLatency, Collective):
     # Quick with each start method, because the fastest library may depend on it.
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"operation": "bcast,iallreduce,alltoall,neighbor_alltoall",
                               "sizes": "8,64Ki", "budget": 0.02},
                   "start": ["windows"]},
         "quick": {"options": {"operation": "bcast,allreduce,alltoall,barrier",
                               "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05},
-                  "varied": ["ranks", "start"]}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                  "varied": ["ranks", "start"]}})
     start = parameter(["windows", "barrier", "mpi-barrier"], type=str)
 
 
@@ -52,12 +51,11 @@ class collective(OptionParameters, BcastLatency, Collective):
 class layout(OptionParameters, Collective):
     """Buffers at the start of a page, and at addresses of consecutive calls of malloc."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "1Ki,16Ki,64Ki",
                               "budget": 0.03}},
         "full": {"options": {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4",
-                             "budget": 0.03}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                             "budget": 0.03}}})
     layout = parameter(["page", "malloc"], type=str)
     varied = ["ranks", "layout"]
 
@@ -66,12 +64,11 @@ class layout(OptionParameters, Collective):
 class in_place(OptionParameters, Collective):
     """MPI_IN_PLACE against separate buffers."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"options": {"operation": "allgather,allreduce,alltoall",
                               "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.03}},
         "full": {"options": {"operation": f"gather,scatter,allgather,alltoall,{REDUCING}",
-                             "sizes": TEN_SIZES, "budget": 0.03}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                             "sizes": TEN_SIZES, "budget": 0.03}}})
     buffers = parameter(["separate", "in-place"], type=str)
     varied = ["ranks", "buffers"]
 
@@ -80,12 +77,11 @@ class in_place(OptionParameters, Collective):
 class collective_groups(OptionParameters, Collective):
     """One communicator of all ranks, and several that work at once."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "8,1Ki,64Ki,1Mi",
                               "budget": 0.03}},
         "full": {"options": {"operation": f"{MOVING},allreduce", "sizes": TEN_SIZES,
-                             "budget": 0.03}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                             "budget": 0.03}}})
     groups = parameter([1, 2, 4], type=int)
     varied = ["ranks", "groups"]
 
@@ -104,11 +100,10 @@ class collective_groups(OptionParameters, Collective):
 class lead(OptionParameters, Collective):
     """The time from the announcement of a start to the start, which must not change the result."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"options": {"operation": "bcast,allreduce", "sizes": "8,4Ki", "budget": 0.05}},
         "full": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "8,4Ki,64Ki",
-                             "budget": 0.1}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                             "budget": 0.1}}})
     lead = parameter(["2e-6", "5e-6", "1e-5", "1e-4", "1e-3"], type=str)
     varied = ["ranks", "lead"]
 
@@ -117,8 +112,8 @@ class lead(OptionParameters, Collective):
 class collective_affinity(Collective):
     """By placement, with buffers that are not in the caches: the worst case."""
 
-    by_scale = {"quick": {"sizes": "1,4Ki,64Ki,8Mi"}, "full": {"sizes": "1:4Mi:x4,8Mi"}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "quick": {"sizes": "1,4Ki,64Ki,8Mi"}, "full": {"sizes": "1:4Mi:x4,8Mi"}})
     placement = parameter(["near", "far"], type=str)
     options = {"operation": "bcast,alltoall", "cache": "cold", "budget": 0.05}
     limit_s = 180
@@ -164,18 +159,13 @@ class collective_datatypes(OptionParameters, Full, Collective):
 
 
 @rfm.simple_test
-class communicators_ranks(Full, EveryRankCount, Experiment):
+class communicators_ranks(BeginTogether, Full, EveryRankCount, Experiment):
     """Creation of communicators."""
 
     names = {"full": "communicators_full"}
     options = {"budget": 0.2}
     experiment = "communicators"
     varied = ["ranks"]
-
-    @run_after("setup")
-    def begin_over_a_network(self):
-        if self.request.place.hosts > 1:
-            self.options = {**self.options, **TOGETHER}
 
     @performance_function("us")
     def dup(self):
@@ -186,9 +176,9 @@ class communicators_ranks(Full, EveryRankCount, Experiment):
 class memory(EveryRankCount, Experiment):
     """Memory of each rank after MPI_Init, after the first all-to-all and at the end."""
 
-    by_scale = {"quick": {"options": {"sizes": "8,64Ki"}},
-                "full": {"options": {"sizes": "8,1Ki,64Ki,1Mi", "calls": 1000}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "quick": {"options": {"sizes": "8,64Ki"}},
+        "full": {"options": {"sizes": "8,1Ki,64Ki,1Mi", "calls": 1000}}})
     experiment = "memory"
     varied = ["ranks"]
 

@@ -2,9 +2,8 @@
 """Non-contiguous data: as a derived datatype, packed by MPI, packed by hand; large messages."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness.launch import exhibits
 
 
@@ -17,13 +16,12 @@ class Datatypes(Experiment):
 
 @rfm.simple_test
 class datatypes(Datatypes):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "64,4Ki", "budget": 0.01}},
         "quick": {"options": {"sizes": "64,4Ki,256Ki", "budget": 0.05},
                   "tags": exhibits.tags("cotejo-pair-datatypes")},
         "full": {"options": {"sizes": "64:4Mi:x4", "budget": 0.1},
-                 "tags": exhibits.tags("cotejo-pair-datatypes")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "tags": exhibits.tags("cotejo-pair-datatypes")}})
 
 
 @rfm.simple_test

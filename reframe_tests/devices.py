@@ -8,7 +8,7 @@ searched for one). Without a device nothing is measured, and the study reports t
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .mixins.figures import Latency
 from .mixins.option_parameters import OptionParameters
 
@@ -35,11 +35,10 @@ class DeviceMemory(OptionParameters, Latency, Experiment):
 
 @rfm.simple_test
 class devices(DeviceMemory):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,64Ki", "budget": 0.01}},
         "quick": {"options": {"sizes": "1:4Mi:x16", "budget": 0.05}},
-        "full": {"options": {"sizes": "1:64Mi:x4", "rse": 0.01, "budget": 0.1}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": {"options": {"sizes": "1:64Mi:x4", "rse": 0.01, "budget": 0.1}}})
 
 
 @rfm.simple_test

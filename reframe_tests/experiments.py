@@ -2,23 +2,18 @@
 """Tests of the experiments whose row in `src/experiments/experiments.def` has options of a job."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after
+from reframe.core.builtins import parameter, performance_function
 from reframe.core.meta import make_test
 
 from .base import Experiment
 from .harness.model import experiment_table
-from .mixins.ranks import TOGETHER, EveryRankCount
+from .mixins.ranks import BeginTogether, EveryRankCount
 
 
-class OfTheTable(Experiment):
+class OfTheTable(BeginTogether, Experiment):
     """An experiment as its row declares it."""
 
     limit_s = 180
-
-    @run_after("setup")
-    def begin_over_a_network(self):
-        if self.request.place.hosts > 1 and "start" not in self.options:
-            self.options = {**self.options, **TOGETHER}
 
     @performance_function("us")
     def first(self):

@@ -8,10 +8,10 @@ measured, and the study reports this.
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment
+from .base import Experiment, at_scales
 from .mixins.figures import median_s
 from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import TOGETHER, EveryRankCount
+from .mixins.ranks import BeginTogether, EveryRankCount
 
 
 class Files(OptionParameters, EveryRankCount, Experiment):
@@ -30,8 +30,6 @@ class Files(OptionParameters, EveryRankCount, Experiment):
             self.leave_out("the partition names no folder for files (`extras: files`, "
                            "docs/sites.md)")
         self.options = {**self.options, "folder": folder}
-        if self.request.place.hosts > 1:
-            self.options = {**self.options, **TOGETHER}
 
     @performance_function("MB/s")
     def write(self):
@@ -39,9 +37,8 @@ class Files(OptionParameters, EveryRankCount, Experiment):
 
 
 @rfm.simple_test
-class files(Files):
-    by_scale = {
+class files(BeginTogether, Files):
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "4Ki,1Mi", "budget": 0.01}, "flush": ["no"]},
         "quick": {"options": {"sizes": "4Ki,64Ki,1Mi", "budget": 0.05}},
-        "full": {"options": {"sizes": "1Ki:64Mi:x4", "rse": 0.01, "budget": 0.2}, "limit_s": 900}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": {"options": {"sizes": "1Ki:64Mi:x4", "rse": 0.01, "budget": 0.2}, "limit_s": 900}})

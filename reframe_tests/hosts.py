@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness.launch import exhibits
 from .mixins.figures import HostsLatency
 from .mixins.ranks import TOGETHER
@@ -22,7 +22,7 @@ class EveryHost(HostsLatency, Experiment):
 
 @rfm.simple_test
 class hosts(EveryHost):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"operation": "bcast,alltoall", "sizes": "8,1Ki", **TOGETHER,
                               "budget": 0.02}},
         "quick": {"options": {"operation": "bcast,allreduce,alltoall,barrier",
@@ -32,8 +32,7 @@ class hosts(EveryHost):
                                         "tinetti-bcast-mpi")},
         "full": {"options": {"operation": "blocking", "sizes": "8:1Mi:x4,1Ki", **TOGETHER,
                              "budget": 0.1},
-                 "limit_s": 600}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "limit_s": 600}})
 
 
 @rfm.simple_test

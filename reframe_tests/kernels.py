@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness import backends
 from .harness.launch import exhibits, launches
 from .mixins.option_parameters import OptionParameters
@@ -60,13 +60,12 @@ class Radix(Kernel):
 
 @rfm.simple_test
 class fft(Fft):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"log2": 12, "way": "all", "effort": "estimate", "budget": 0.01,
                               "min-repetitions": 2},
                   "ranks": [2]},
         "quick": {"options": {**QUICK, "log2": "16,20", "effort": "estimate"},
-                  "ranks": POWERS[:2]}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                  "ranks": POWERS[:2]}})
     ranks = parameter(sorted({2, *POWERS[:2]}), type=int)
 
 
@@ -195,11 +194,10 @@ class fft_transports(Full, Fft):
 
 @rfm.simple_test
 class radix(Radix):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"keys": "10k", "budget": 0.01, "min-repetitions": 2}, "ranks": [2]},
         "quick": {"options": {**QUICK, "keys": "512Ki", "buffer": "512,16Ki"},
-                  "ranks": ALL_COUNTS[:2]}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                  "ranks": ALL_COUNTS[:2]}})
     ranks = parameter(sorted({2, *ALL_COUNTS[:2]}), type=int)
 
 

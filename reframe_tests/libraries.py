@@ -7,6 +7,7 @@ from reframe.core.builtins import parameter, run_after
 from .harness import backends
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
+from .mixins.scale import at_scales
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"
@@ -68,31 +69,28 @@ QUICK = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
 
 @rfm.simple_test
 class pvm(Pvm):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": SMOKE,
         "quick": {"options": QUICK, "tags": exhibits.tags("tinetti-p2p-pvm", "tinetti-tab-3")},
         "full": {"options": {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"},
-                 "tags": exhibits.tags("tinetti-p2p-pvm")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "tags": exhibits.tags("tinetti-p2p-pvm")}})
 
 
 @rfm.simple_test
 class lam(Lam):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": SMOKE,
-        "quick": {"options": QUICK, "tags": exhibits.tags("tinetti-p2p-mpi", "tinetti-tab-3")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "quick": {"options": QUICK, "tags": exhibits.tags("tinetti-p2p-mpi", "tinetti-tab-3")}})
 
 
 @rfm.simple_test
 class pvm_bcast(Packed, Broadcast):
     # Full with each packing, too.
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"packing": ["raw"],
                   "tags": exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")},
         "full": {"varied": ["packing", "broadcast", "ranks"],
-                 "tags": exhibits.tags("tinetti-bcast-pvm")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "tags": exhibits.tags("tinetti-bcast-pvm")}})
     kind = "pvm"
     transport = parameter(["direct", "daemon"], type=str)
     broadcast = parameter(["sends", "library", "group"], type=str)
@@ -101,10 +99,9 @@ class pvm_bcast(Packed, Broadcast):
 @rfm.simple_test
 class lam_bcast(Broadcast):
     # Full over its daemons, too.
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"transport": ["tcp"], "tags": exhibits.tags("tinetti-bcast-model")},
-        "full": {"tags": exhibits.tags("tinetti-bcast-mpi")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": {"tags": exhibits.tags("tinetti-bcast-mpi")}})
     kind = "lam"
     transport = parameter(["tcp", "lamd"], type=str)
 
@@ -113,8 +110,7 @@ class lam_bcast(Broadcast):
 class transport_bcast(Broadcast):
     """The lowest layer: repeated sends; one datagram or frame to all hosts at once."""
 
-    by_scale = {"quick": {}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({"quick": {}})
     transport = parameter(["tcp", "udp", "raw"], type=str)
     tags = exhibits.tags("tinetti-bcast-model")
 

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
@@ -30,7 +30,7 @@ class LogP(Latency, Experiment):
 class logp(OptionParameters, LogP):
     # Full: blocking and non-blocking, standard and synchronous (stival 2). Bench: many sizes, to
     # find the share at which the overheads fit into the latency.
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,4Ki,64Ki", "budget": 0.02}, **ONE_MODE},
         "quick": {"options": {"sizes": "1,64,1:1Mi:x4", "budget": 0.04}, "limit_s": 120,
                   **ONE_MODE},
@@ -38,8 +38,7 @@ class logp(OptionParameters, LogP):
                  "varied": ["mode", "blocking"],
                  "tags": exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.38"))},
         "bench": {"options": {"sizes": "1,1536,2Ki:1Mi:x2,3Ki:768Ki:x2", "budget": 0.03},
-                  "limit_s": 120, **ONE_MODE}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                  "limit_s": 120, **ONE_MODE}})
     mode = parameter(["standard", "synchronous"], type=str)
     blocking = parameter(["yes", "no"], type=str)
 

@@ -5,7 +5,7 @@ memory, by depth, position of the match, and wildcards."""
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness.backends import placements
 from .mixins.figures import Latency
 
@@ -33,13 +33,12 @@ class Matching(Latency, Experiment):
 
 @rfm.simple_test
 class matching(Matching):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"depth": "0,16", "budget": 0.005, "min-repetitions": 3}},
         "quick": {"options": {"depth": "0,16,256,1024,4096", "position": "last",
                               "budget": 0.03}},
         "full": {"options": {"depth": "0,1:4096:x2", "rse": 0.01, "budget": 0.05},
-                 "limit_s": 600}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "limit_s": 600}})
 
 
 @rfm.simple_test

@@ -7,7 +7,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment
+from .base import Experiment, at_scales
 from .mixins.figures import Latency, Wait
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount
@@ -41,46 +41,42 @@ class Errors(OptionParameters, Method):
 
 @rfm.simple_test
 class waitpattern_up(WaitPattern):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": AS_USUAL,
         "quick": {"start": ["windows", "mpi-barrier"], "timer": ["auto", "wtime"],
                   "varied": ["ranks", "start", "timer"]},
-        "full": WaitPattern.every}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": WaitPattern.every})
     experiment = "waitpattern-up"
     watched = "waitpattern-up"
 
 
 @rfm.simple_test
 class waitpattern_null(WaitPattern):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": AS_USUAL,
         "quick": {"start": ["windows"], "timer": ["auto", "wtime"], "varied": ["ranks", "timer"]},
-        "full": WaitPattern.every}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": WaitPattern.every})
     experiment = "waitpattern-null"
     watched = "waitpattern-null"
 
 
 @rfm.simple_test
 class start_skew(Errors):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"timer": ["auto"], "options": {"starts": 100}},
         "quick": {"timer": ["auto"]},
-        "full": {**Errors.full, "options": {"starts": 10000}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": {**Errors.full, "options": {"starts": 10000}}})
     experiment = "start-skew"
     watched = "skew-deadline"
 
 
 @rfm.simple_test
 class systematic_errors(Errors):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"timer": ["auto"], "options": {"sizes": "8", "starts": 100, "budget": 0.02}},
         "quick": {"timer": ["auto"], "options": {"sizes": "8,8Ki,1Mi"}},
         "full": {**Errors.full,
-                 "options": {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "options": {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}}})
     experiment = "systematic-errors"
     watched = "skew-mpi-barrier"
 
@@ -89,12 +85,11 @@ class systematic_errors(Errors):
 class addresses(EveryRankCount, Latency, Experiment):
     """Time of memcpy, and of operations that may use it, by relative address of buffers."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"options": {"operation": "memcpy,reduce_local,bcast,alltoall,allreduce",
                               "offsets": "0,8,16,32,512,2048", "sizes": "16Ki,64Ki",
                               "budget": 0.01}},
-        "full": {"options": {"sizes": "1Ki,16Ki,64Ki,256Ki", "budget": 0.01}, "limit_s": 300}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": {"options": {"sizes": "1Ki,16Ki,64Ki,256Ki", "budget": 0.01}, "limit_s": 300}})
     transport = parameter(["shm"], type=str)
     varied = ["ranks"]
     experiment = "addresses"
@@ -106,9 +101,9 @@ class addresses(EveryRankCount, Latency, Experiment):
 class spells(Latency, Experiment):
     """Messages and cache lines, interleaved, in many launches: the variance between launches."""
 
-    by_scale = {"quick": {},
-                "full": {"options": {"rounds": 1000, "sizes": "1,1Ki,64Ki,1Mi"}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "quick": {},
+        "full": {"options": {"rounds": 1000, "sizes": "1,1Ki,64Ki,1Mi"}}})
     experiment = "spells"
     operation = "pingpong"
     transport = parameter(["shm"], type=str)

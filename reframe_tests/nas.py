@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
-from .base import Experiment, Full
+from .base import Experiment, Full, add_full, at_scales
 from .harness import backends
 from .harness.foreign import adapter, languages
 from .harness.launch import exhibits, launches
@@ -107,41 +107,20 @@ SMALL = {"smoke": {}, "quick": {"letter": "W"}}
 
 @rfm.simple_test
 class nas(Nas):
-    by_scale = SMALL
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales(SMALL)
 
 
 @rfm.simple_test
 class nas_languages(Language):
-    by_scale = SMALL
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales(SMALL)
 
 
-class ClassA(Full, Nas):
-    letter = "A"
-    limit_s = 240
-
-
-class ClassB(Full, Nas):
-    letter = "B"
-    limit_s = 900
-
-
-class ClassC(Full, Nas):
-    letter = "C"
-    limit_s = 3600
-
-
-@rfm.simple_test
-class nas_class_a(ClassA):
-    tags = exhibits.tags(*exhibits.figures(
-        "finisterrae", "5.37", "5.38", "5.39", "5.43"))
-
-
-@rfm.simple_test
-class nas_class_b(ClassB):
-    tags = exhibits.tags(*exhibits.figures(
-        "finisterrae", "5.37", "5.38", "5.39", "5.43"))
+for letter, limit_s, figures in (
+        ("A", 240, ["5.43"]), ("B", 900, ["5.43"]),
+        ("C", 3600, ["5.40", "5.41", "5.42", "5.44"])):
+    add_full(f"nas_class_{letter.lower()}", Nas, letter=letter, limit_s=limit_s,
+             tags=exhibits.tags(*exhibits.figures(
+                 "finisterrae", "5.37", "5.38", "5.39", *figures)))
 
 
 @rfm.simple_test
@@ -159,9 +138,11 @@ class nas_schedules(Full, Nas):
 
 
 @rfm.simple_test
-class nas_hosts(ClassA):
+class nas_hosts(Full, Nas):
     """One rank on each host of a network."""
 
+    letter = "A"
+    limit_s = 240
     split = parameter(ON_HOSTS, type=str)
     kernel = parameter(["ep", "is", "cg", "mg"], type=str)
     transport = parameter(["tcp"], type=str)
@@ -170,12 +151,6 @@ class nas_hosts(ClassA):
     @run_after("init")
     def need_hosts(self):
         self.valid_systems = ["+between"]
-
-
-@rfm.simple_test
-class nas_class_c(ClassC):
-    tags = exhibits.tags(*exhibits.figures(
-        "finisterrae", "5.37", "5.38", "5.39", "5.40", "5.41", "5.42", "5.44"))
 
 
 @rfm.simple_test
@@ -188,18 +163,10 @@ class nas_class_d(Full, Nas):
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))
 
 
-@rfm.simple_test
-class nas_languages_a(Full, Language):
-    letter = "A"
-    limit_s = 300
-    tags = exhibits.tags("finisterrae-fig-5.48")
-
-
-@rfm.simple_test
-class nas_languages_b(Full, Language):
-    letter = "B"
-    limit_s = 900
-    tags = exhibits.tags("finisterrae-fig-5.49")
+add_full("nas_languages_a", Language, letter="A", limit_s=300,
+         tags=exhibits.tags("finisterrae-fig-5.48"))
+add_full("nas_languages_b", Language, letter="B", limit_s=900,
+         tags=exhibits.tags("finisterrae-fig-5.49"))
 
 
 @rfm.simple_test

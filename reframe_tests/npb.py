@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 
-from .base import Full
+from .base import add_full, at_scales
 from .harness import backends
 from .harness.foreign import adapter, npb_programs
 from .harness.launch import exhibits
@@ -82,88 +82,27 @@ class NpbThreads(Original):
 
 @rfm.simple_test
 class npb(Npb):
-    by_scale = SMALL
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales(SMALL)
 
 
 @rfm.simple_test
 class npb_threads(NpbThreads):
-    by_scale = SMALL
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales(SMALL)
 
 
 @rfm.simple_test
 class npb_zones(NpbZones):
-    by_scale = SMALL
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales(SMALL)
 
 
-@rfm.simple_test
-class npb_class_a(Full, Npb):
-    letter = "A"
-    limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
-
-
-@rfm.simple_test
-class npb_threads_class_a(Full, NpbThreads):
-    letter = "A"
-    limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
-
-
-@rfm.simple_test
-class npb_zones_class_a(Full, NpbZones):
-    letter = "A"
-    limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.38", "5.39"))
-
-
-@rfm.simple_test
-class npb_class_b(Full, Npb):
-    letter = "B"
-    limit_s = 900
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
-
-
-@rfm.simple_test
-class npb_threads_class_b(Full, NpbThreads):
-    letter = "B"
-    limit_s = 900
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
-
-
-@rfm.simple_test
-class npb_zones_class_b(Full, NpbZones):
-    letter = "B"
-    limit_s = 900
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.38", "5.39"))
-
-
-@rfm.simple_test
-class npb_class_c(Full, Npb):
-    letter = "C"
-    limit_s = 3600
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.44"))
-
-
-@rfm.simple_test
-class npb_threads_class_c(Full, NpbThreads):
-    letter = "C"
-    limit_s = 3600
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.44"))
-
-
-@rfm.simple_test
-class npb_zones_class_c(Full, NpbZones):
-    letter = "C"
-    limit_s = 3600
-    tags = exhibits.tags(*exhibits.figures(
-        "finisterrae", "5.37", "5.38", "5.39", "5.40", "5.41", "5.42"))
-
-
-@rfm.simple_test
-class npb_zones_class_d(Full, NpbZones):
-    letter = "D"
-    limit_s = 6 * 3600
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))
+#: Class of problems -> limit (s), and the figures of its kernels and of its multi-zone programs.
+CLASSES = {"a": (240, ["5.43"], ["5.37", "5.38", "5.39"]),
+           "b": (900, ["5.43"], ["5.37", "5.38", "5.39"]),
+           "c": (3600, ["5.44"], ["5.37", "5.38", "5.39", "5.40", "5.41", "5.42"]),
+           "d": (6 * 3600, [], ["5.40", "5.41", "5.42"])}
+for letter, (limit_s, kernels, zones) in CLASSES.items():
+    for name, base, figures in (("npb", Npb, kernels), ("npb_threads", NpbThreads, kernels),
+                                ("npb_zones", NpbZones, zones)):
+        if figures:
+            add_full(f"{name}_class_{letter}", base, letter=letter.upper(), limit_s=limit_s,
+                     tags=exhibits.tags(*exhibits.figures("finisterrae", *figures)))

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness.backends import placements
 from .mixins.figures import Latency
 from .mixins.option_parameters import OptionParameters
@@ -44,19 +44,17 @@ class OneSided(OptionParameters, Latency, Experiment):
 class onesided(OneSided):
     """Latency of all operations, by synchronisation."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {**ALL, "sizes": "8,4Ki", "budget": 0.005, "min-repetitions": 3}},
         "quick": {"options": {**ALL, "sizes": "8,4Ki,256Ki", "budget": 0.01,
-                              "min-repetitions": 5}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                              "min-repetitions": 5}}})
 
 
 @rfm.simple_test
 class onesided_windows(OneSided):
     """Latency by kind of window."""
 
-    by_scale = {"quick": {}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({"quick": {}})
     window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,256Ki", "budget": 0.02}
 
@@ -74,8 +72,7 @@ class Ways(OneSided):
 class onesided_rate(Ways):
     """Up to 64 operations in an access."""
 
-    by_scale = {"quick": {}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({"quick": {}})
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,64Ki", "queue": "1,8,64",
                "budget": 0.02}
 
@@ -134,12 +131,11 @@ ONE_WAY = {"async_progress": ["default"], "window": ["create"], "placement": ["n
 
 @rfm.simple_test
 class onesided_progress(Progress):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {**Progress.options, "sizes": "8", "min-repetitions": 3}, **ONE_WAY},
         "quick": ONE_WAY,
         "full": {"options": {**Progress.options, "sizes": "8,4Ki,64Ki,1Mi",
                              "compute": "0,100,1000", "budget": 0.03},
-                 "limit_s": 600}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "limit_s": 600}})
     window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
     placement = parameter(["near", "spare"], type=str)

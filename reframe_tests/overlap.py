@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full
+from .base import Experiment, Full, at_scales
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
@@ -52,11 +52,10 @@ class Progress(Overlap):
 
 @rfm.simple_test
 class overlap(Overlap):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "8,64Ki", "steps": 4, "budget": 0.01}},
         "quick": {"options": {"sizes": "8,4Ki,64Ki,1Mi", "steps": 9, "budget": 0.03},
-                  "limit_s": 120}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                  "limit_s": 120}})
 
 
 @rfm.simple_test

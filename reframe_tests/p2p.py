@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
 from .harness.foreign import imb_tables
 from .harness.launch import exhibits, launches
@@ -26,14 +26,13 @@ class PointToPoint(Latency, Experiment):
 
 
 class Pair(PointToPoint):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Ki,1Mi", "budget": 0.02}},
         "quick": {"options": {"sizes": "1:4Mi:x4", "rse": 0.003, "budget": 0.1,
-                              "sample-time": 200e-6}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                              "sample-time": 200e-6}}})
 
 
-class Modes(OptionParameters, Full, PointToPoint):
+class Modes(OptionParameters, PointToPoint):
     """Every send mode and completion (stival 3)."""
 
     mode = parameter(["standard", "synchronous", "buffered", "ready"], type=str)
@@ -42,7 +41,7 @@ class Modes(OptionParameters, Full, PointToPoint):
     options = FULL
 
 
-class Affinity(Full, PointToPoint):
+class Affinity(PointToPoint):
     """Every placement of the site, caches invalidated (finisterrae 1)."""
 
     placement = parameter(placements.names(), type=str)
@@ -59,11 +58,10 @@ class pingpong(Pair):
     # sample contains many round trips: a pause after each lets both ranks complete outstanding
     # work, and large messages are then up to 10 % faster than in IMB's loop. Each size takes as
     # long as in IMB.
-    by_scale = {**Pair.by_scale, "bench": {
+    by_scale, scale = at_scales({**Pair.by_scale, "bench": {
         "options": {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.03,
                     "min-repetitions": 3, "sample-time": 10e-3, "layout": "16"},
-        "transport": ["shm"]}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "transport": ["shm"]}})
     experiment = "pingpong"
 
     @run_after("setup")
@@ -75,24 +73,6 @@ class pingpong(Pair):
 @rfm.simple_test
 class pingping(Pair):
     experiment = "pingping"
-
-
-@rfm.simple_test
-class pingpong_modes(Modes):
-    experiment = "pingpong"
-    tags = exhibits.tags(*exhibits.figures("stival", "4.16", "4.17", "4.18"))
-
-
-@rfm.simple_test
-class pingping_modes(Modes):
-    experiment = "pingping"
-
-
-@rfm.simple_test
-class pingpong_affinity(Affinity):
-    experiment = "pingpong"
-    tags = exhibits.tags(
-        *exhibits.figures("finisterrae", "5.1", "5.2", "5.5", "5.7", "5.8", "5.11"))
 
 
 @rfm.simple_test
@@ -110,8 +90,10 @@ class pingpong_tails(Full, Latency, Experiment):
         return 1e6 * launches.summary_value(self.record, "pingpong", 8, "p999_s")
 
 
-@rfm.simple_test
-class pingping_affinity(Affinity):
-    experiment = "pingping"
-    tags = exhibits.tags(
-        *exhibits.figures("finisterrae", "5.3", "5.4", "5.6", "5.9", "5.10", "5.12"))
+add_full("pingpong_modes", Modes, experiment="pingpong", tags=exhibits.tags(
+    *exhibits.figures("stival", "4.16", "4.17", "4.18")))
+add_full("pingping_modes", Modes, experiment="pingping")
+add_full("pingpong_affinity", Affinity, experiment="pingpong", tags=exhibits.tags(
+    *exhibits.figures("finisterrae", "5.1", "5.2", "5.5", "5.7", "5.8", "5.11")))
+add_full("pingping_affinity", Affinity, experiment="pingping", tags=exhibits.tags(
+    *exhibits.figures("finisterrae", "5.3", "5.4", "5.6", "5.9", "5.10", "5.12")))

@@ -7,7 +7,7 @@ The tests are named after what they measure; tags name the studies and their exh
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
@@ -41,7 +41,7 @@ class Modes(OptionParameters, Pattern):
     varied = ["mode"]
 
 
-class AnyPlacement(Full, Pattern):
+class AnyPlacement(Pattern):
     """Every placement of the site, caches invalidated (finisterrae 1)."""
 
     placement = parameter(placements.names(), type=str)
@@ -51,13 +51,12 @@ class AnyPlacement(Full, Pattern):
 
 # NetPIPE: uni-directional is ping-pong, bi-directional is ping-ping, at perturbed sizes.
 
-@rfm.simple_test
-class netpipe_uni(Full, Modes):
-    experiment = "pingpong"
-    options = {**NETPIPE, "buffer": "one"}
-    tags = exhibits.tags(
-        *exhibits.figures("stival", "4.1", "4.2", "4.3", "4.4", "4.5", "4.7", "4.8"),
-        "stival-tab-4.2")
+add_full("netpipe_uni", Modes, experiment="pingpong", options={**NETPIPE, "buffer": "one"},
+         tags=exhibits.tags("stival-tab-4.2", *exhibits.figures(
+             "stival", "4.1", "4.2", "4.3", "4.4", "4.5", "4.7", "4.8")))
+add_full("netpipe_bi", Modes, experiment="pingping", options=NETPIPE, tags={"stival"})
+add_full("netpipe_stream", Modes, experiment="stream", options=NETPIPE,
+         tags=exhibits.tags("stival-fig-4.6"))
 
 
 @rfm.simple_test
@@ -78,20 +77,6 @@ class netpipe_buffers(OptionParameters, Full, Pattern):
     varied = ["buffer"]
     options = {**FULL, "sizes": "1:1Mi:x4"}
     tags = {"stival"}
-
-
-@rfm.simple_test
-class netpipe_bi(Full, Modes):
-    experiment = "pingping"
-    options = NETPIPE
-    tags = {"stival"}
-
-
-@rfm.simple_test
-class netpipe_stream(Full, Modes):
-    experiment = "stream"
-    options = NETPIPE
-    tags = exhibits.tags("stival-fig-4.6")
 
 
 @rfm.simple_test
@@ -141,15 +126,13 @@ class netpipe_frames(Full, Pattern):
 
 @rfm.simple_test
 class stream(Pattern):
-    by_scale = {"smoke": {"options": {"sizes": "1,1Ki,1Mi", "perturb": 3, "budget": 0.02}},
-                "quick": {"options": {"sizes": "1:4Mi:x4", "budget": 0.06}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "smoke": {"options": {"sizes": "1,1Ki,1Mi", "perturb": 3, "budget": 0.02}},
+        "quick": {"options": {"sizes": "1:4Mi:x4", "budget": 0.06}}})
     experiment = "stream"
 
 
-@rfm.simple_test
-class stream_affinity(AnyPlacement):
-    experiment = "stream"
+add_full("stream_affinity", AnyPlacement, experiment="stream")
 
 
 # mpptest: adaptive sizes, interleaved repetitions, one half of the ranks with the other.
@@ -178,9 +161,9 @@ class mpptest_nocache(Full, Pattern):
 
 @rfm.simple_test
 class mpptest(Pattern):
-    by_scale = {"smoke": {"options": {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}},
-                "quick": {"options": {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "smoke": {"options": {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}},
+        "quick": {"options": {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}}})
     experiment = "pingpong"
 
 
@@ -203,11 +186,8 @@ class pingpong_pairings(OptionParameters, Full, Pairs):
     options = {**FULL, "sizes": "1,4Ki,1Mi"}
 
 
-@rfm.simple_test
-class pairs_affinity(AnyPlacement):
-    experiment = "pingpong"
-    pairs = parameter([2, 4, 8], type=int)
-    varied = ["pairs"]
+add_full("pairs_affinity", AnyPlacement, experiment="pingpong", varied=["pairs"],
+         pairs=parameter([2, 4, 8], type=int))
 
 
 # Sustained bandwidth with a queue of messages in flight, and message rate.
@@ -224,10 +204,9 @@ class Bandwidth(OptionParameters, Pattern):
 
 @rfm.simple_test
 class bandwidth(Bandwidth):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Ki,1Mi", "queue": "0,1,4", "budget": 0.02}},
-        "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "0,1,2,8", "budget": 0.03}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "0,1,2,8", "budget": 0.03}}})
 
 
 @rfm.simple_test
@@ -260,18 +239,11 @@ class bandwidth_errors(Full, Pattern):
     tags = {"stival"}
 
 
-@rfm.simple_test
-class bandwidth_affinity(AnyPlacement):
-    experiment = "bandwidth"
-    operation = "bandwidth-windows"
-    options = {**AnyPlacement.options, "queue": "0,8", "budget": 0.1}
-
-
-@rfm.simple_test
-class parts_affinity(AnyPlacement):
-    experiment = "bandwidth"
-    operation = "bandwidth-parts"
-    options = {**AnyPlacement.options, "queue": "0,8", "budget": 0.1, "split": "parts"}
+QUEUES = {**AnyPlacement.options, "queue": "0,8", "budget": 0.1}
+add_full("bandwidth_affinity", AnyPlacement, experiment="bandwidth", options=QUEUES,
+         operation="bandwidth-windows")
+add_full("parts_affinity", AnyPlacement, experiment="bandwidth", operation="bandwidth-parts",
+         options={**QUEUES, "split": "parts"})
 
 
 @rfm.simple_test
@@ -291,20 +263,16 @@ class message_rate(Full, Pairs):
 
 @rfm.simple_test
 class exchange(Pattern):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Ki,1Mi", "budget": 0.02}},
         "quick": {"options": {"sizes": "1:1Mi:x4", "budget": 0.04}},
         "full": {"options": {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"},
-                 "tags": exhibits.tags("stival-fig-4.24")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "tags": exhibits.tags("stival-fig-4.24")}})
     experiment = "exchange"
     operation = "exchange-posted"
 
 
-@rfm.simple_test
-class exchange_affinity(AnyPlacement):
-    experiment = "exchange"
-    operation = "exchange-posted"
+add_full("exchange_affinity", AnyPlacement, experiment="exchange", operation="exchange-posted")
 
 
 # All-to-all by five methods, any number of ranks.
@@ -317,12 +285,11 @@ class AllToAll(Ranks, Latency, Experiment):
 
 @rfm.simple_test
 class alltoall_variants(AllToAll):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}, "ranks": [2]},
         "quick": {"options": {"sizes": "1:256Ki:x4", "budget": 0.04}, "ranks": [2]},
         "full": {"options": {**FULL, "sizes": "1:1Mi:x2"}, "limit_s": 300,
-                 "tags": exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "tags": exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))}})
     ranks = parameter([2, 4, 8], type=int)
 
 
@@ -330,19 +297,15 @@ class alltoall_variants(AllToAll):
 class alltoall_one_sided(EveryRankCount, Latency, Experiment):
     """Every rank to every rank by MPI_Put and by MPI_Get."""
 
-    by_scale = {
+    by_scale, scale = at_scales({
         "quick": {"options": {"sizes": "1:256Ki:x16", "way": "one-sided", "budget": 0.03}},
-        "full": {"options": {**FULL, "sizes": "1:1Mi:x4", "way": "one-sided"}, "limit_s": 300}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "full": {"options": {**FULL, "sizes": "1:1Mi:x4", "way": "one-sided"}, "limit_s": 300}})
     experiment = "alltoall-variants"
     operation = "alltoall-put"
     uncounted = "no collective operation"
     varied = ["ranks"]
 
 
-@rfm.simple_test
-class alltoall_variants_affinity(Full, AllToAll):
-    placement = parameter(placements.names(), type=str)
-    options = {**FULL, "sizes": "1:1Mi:x2", "cache": "cold"}
-    limit_s = 300
-    tags = {"finisterrae", "affinity"}
+add_full("alltoall_variants_affinity", AllToAll, limit_s=300, tags={"finisterrae", "affinity"},
+         placement=parameter(placements.names(), type=str),
+         options={**FULL, "sizes": "1:1Mi:x2", "cache": "cold"})

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, Full, add_full, at_scales
 from .harness.launch import exhibits
 from .harness.model import families
 from .mixins.figures import Latency, Wait, median_s
@@ -64,21 +64,19 @@ WINDOWS = {**START, "start": "windows", "sync": "hierarchical", "sync-points": 6
 
 @rfm.simple_test
 class simulated_pingpong(SimulatedPair):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Mi", **Simulated.repetitions}},
         "quick": {"options": {"sizes": "1:8Mi:x4", **Simulated.repetitions},
-                  "placement": ["near"]}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                  "placement": ["near"]}})
     placement = parameter(["near", "far"], type=str)
 
 
 @rfm.simple_test
 class simulated(SimulatedCollective):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"operation": "bcast,alltoall", "sizes": "16,4Ki", **START},
                   "coll_selector": SELECTORS[:1], "ranks": [8]},
-        "quick": {"options": {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+        "quick": {"options": {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}}})
     coll_selector = parameter(SELECTORS, type=str)
     ranks = parameter([2, 4, 8, 16, 64], type=int)
 
@@ -142,25 +140,20 @@ class simulated_alltoall(LargeScale):
         self.options = {"operation": "alltoall", **START, "sizes": self.sizes_within("alltoall")}
 
 
-class SimulatedAffinity(Full, SimulatedPair):
+class SimulatedAffinity(SimulatedPair):
     """Two nodes, near to and far from their network cards (finisterrae 1)."""
 
     placement = parameter(["near", "far"], type=str)
     options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
 
 
-@rfm.simple_test
-class simulated_pingpong_affinity(SimulatedAffinity):
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.7", "5.8", "5.11"))
+add_full("simulated_pingpong_affinity", SimulatedAffinity,
+         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.7", "5.8", "5.11")))
+add_full("simulated_pingping_affinity", SimulatedAffinity, experiment="pingping",
+         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.9", "5.10", "5.12")))
 
 
-@rfm.simple_test
-class simulated_pingping_affinity(SimulatedAffinity):
-    experiment = "pingping"
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.9", "5.10", "5.12"))
-
-
-class SimulatedMemory(Full, SimulatedPair):
+class SimulatedMemory(SimulatedPair):
     """Two ranks of one node, in one cell and in two (finisterrae 1)."""
 
     transport = parameter(["simulated-shm"], type=str)
@@ -168,15 +161,10 @@ class SimulatedMemory(Full, SimulatedPair):
     options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
 
 
-@rfm.simple_test
-class simulated_pingpong_memory(SimulatedMemory):
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.1", "5.2", "5.5"))
-
-
-@rfm.simple_test
-class simulated_pingping_memory(SimulatedMemory):
-    experiment = "pingping"
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.3", "5.4", "5.6"))
+add_full("simulated_pingpong_memory", SimulatedMemory,
+         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.1", "5.2", "5.5")))
+add_full("simulated_pingping_memory", SimulatedMemory, experiment="pingping",
+         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.3", "5.4", "5.6")))
 
 
 class SimulatedPairs(Full, PairsOfRanks, SimulatedPair):
@@ -219,7 +207,7 @@ class simulated_alltoall_variants(Full, Latency, SimulatedRanks):
     tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
 
 
-class SimulatedWait(Full, Wait, SimulatedRanks):
+class SimulatedWait(Wait, SimulatedRanks):
     """A known wait of many ranks: everything beyond it is an error of measuring.
 
     Simulated clocks are perfect, so an offset and a drift are added that the check must find.
@@ -229,13 +217,7 @@ class SimulatedWait(Full, Wait, SimulatedRanks):
     options = {**WINDOWS, "sync-baseline": 1e-5, "inject-offset": 1e-3, "inject-drift": 1e-5}
 
 
-@rfm.simple_test
-class simulated_waitpattern_up(SimulatedWait):
-    experiment = "waitpattern-up"
-    tags = exhibits.tags(*exhibits.figures("mpiperf", "8", "9"))
-
-
-@rfm.simple_test
-class simulated_waitpattern_null(SimulatedWait):
-    experiment = "waitpattern-null"
-    tags = exhibits.tags(*exhibits.figures("mpiperf", "10"))
+add_full("simulated_waitpattern_up", SimulatedWait, experiment="waitpattern-up",
+         tags=exhibits.tags(*exhibits.figures("mpiperf", "8", "9")))
+add_full("simulated_waitpattern_null", SimulatedWait, experiment="waitpattern-null",
+         tags=exhibits.tags(*exhibits.figures("mpiperf", "10")))

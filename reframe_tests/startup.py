@@ -2,9 +2,8 @@
 """Start-up cost of a program: MPI_Init, first communication, sessions; by number of ranks."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter
 
-from .base import Experiment
+from .base import Experiment, at_scales
 from .harness.launch import exhibits
 from .mixins.ranks import EveryRankCount
 
@@ -13,10 +12,10 @@ from .mixins.ranks import EveryRankCount
 class startup(EveryRankCount, Experiment):
     """One sample in each launch, because these operations happen once."""
 
-    by_scale = {"smoke": {"ranks": [2]},
-                "quick": {"tags": exhibits.tags("cotejo-startup")},
-                "full": {"tags": exhibits.tags("cotejo-startup")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "smoke": {"ranks": [2]},
+        "quick": {"tags": exhibits.tags("cotejo-startup")},
+        "full": {"tags": exhibits.tags("cotejo-startup")}})
     experiment = "startup"
     varied = ["ranks"]
     options = {"budget": 0.1}

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, variable
 
-from .base import Experiment
+from .base import Experiment, at_scales
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 
@@ -36,7 +36,7 @@ class Threads(OptionParameters, Experiment):
 
 @rfm.simple_test
 class threads(Threads):
-    by_scale = {
+    by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "8,1Ki", "threads": "1,2", "budget": 0.02,
                               "min-repetitions": 3},
                   "communicators": ["one"]},
@@ -45,5 +45,4 @@ class threads(Threads):
                   "tags": exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")},
         "full": {"options": {"sizes": "1:1Mi:x4", "threads": "1,2,4,8", "budget": 0.2,
                              "min-repetitions": 5},
-                 "tags": exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")}}
-    scale = parameter(by_scale, type=str, loggable=True)
+                 "tags": exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")}})

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full
+from .base import Experiment, add_full, at_scales
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency
@@ -55,9 +55,9 @@ TWO_LIMITS = {"eager_limit": ["default", "65536"]}
 
 @rfm.simple_test
 class eager_limit(EagerLimit):
-    by_scale = {"smoke": {"options": {"sizes": "1:1Mi:x16", "tries": 1}, **TWO_LIMITS},
-                "quick": TWO_LIMITS, "full": {}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "smoke": {"options": {"sizes": "1:1Mi:x16", "tries": 1}, **TWO_LIMITS},
+        "quick": TWO_LIMITS, "full": {}})
     eager_limit = parameter(["default", "least", "16384", "65536", "262144", "most"], type=str)
 
 
@@ -73,26 +73,20 @@ class Protocol(Latency, Experiment):
 
 @rfm.simple_test
 class protocol(Protocol):
-    by_scale = {"smoke": {"options": {"sizes": "8Ki,32Ki,128Ki", "budget": 0.02}},
-                "quick": {"options": {"sizes": "1Ki:512Ki:x2", "budget": 0.05}}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({
+        "smoke": {"options": {"sizes": "8Ki,32Ki,128Ki", "budget": 0.02}},
+        "quick": {"options": {"sizes": "1Ki:512Ki:x2", "budget": 0.05}}})
     experiment = "pingpong"
 
 
-class ProtocolFull(Full, Protocol):
+class ProtocolFull(Protocol):
     """Every placement, caches invalidated (finisterrae 1)."""
 
     placement = parameter(placements.names(), type=str)
     options = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05, "cache": "cold"}
 
 
-@rfm.simple_test
-class protocol_pingpong(ProtocolFull):
-    experiment = "pingpong"
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.13", "5.14"))
-
-
-@rfm.simple_test
-class protocol_pingping(ProtocolFull):
-    experiment = "pingping"
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.15", "5.16"))
+add_full("protocol_pingpong", ProtocolFull, experiment="pingpong",
+         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.13", "5.14")))
+add_full("protocol_pingping", ProtocolFull, experiment="pingping",
+         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.15", "5.16")))

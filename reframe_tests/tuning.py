@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Quick, Smoke
+from .base import Experiment, Quick, Smoke, at_scales
 from .mixins.figures import HostsLatency
 from .mixins.ranks import TOGETHER, EveryRankCount
 
@@ -39,8 +39,7 @@ class EveryHost(Tuning):
 class tuning(EachCount):
     """The round of the search that chooses."""
 
-    by_scale = {"quick": {}}
-    scale = parameter(by_scale, type=str, loggable=True)
+    by_scale, scale = at_scales({"quick": {}})
 
 @rfm.simple_test
 class tuning_hosts(Quick, EveryHost):

@@ -28,6 +28,15 @@ class EveryRankCount(Ranks):
     ranks = parameter(backends.rank_counts(), type=int)
 
 
+class BeginTogether(RegressionTestPlugin):
+    """Ranks on several hosts begin after a barrier, unless the test has a start of its own."""
+
+    @run_after("setup")
+    def begin_over_a_network(self):
+        if self.request.place.hosts > 1 and "start" not in self.options:
+            self.options = {**self.options, **TOGETHER}
+
+
 class PairsOfRanks(RegressionTestPlugin):
     """One half of the ranks works with the other half."""
 

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of one scale, whose cells have the name of the test."""
+"""The scales of a test; those of one scale have cells with the name of the test."""
 
+import reframe as rfm
 from reframe.core.builtins import parameter
+from reframe.core.meta import make_test
 from reframe.core.pipeline import RegressionTestPlugin
+
+
+def at_scales(declared):
+    """The declarations of a class of tests for each scale: its `by_scale` and its `scale`."""
+    return declared, parameter(declared, type=str, loggable=True)
 
 
 class Smoke(RegressionTestPlugin):
@@ -15,3 +22,8 @@ class Quick(RegressionTestPlugin):
 
 class Full(RegressionTestPlugin):
     scale = parameter(["full"], type=str, loggable=True)
+
+
+def add_full(name, base, **values):
+    """Adds a test of scale full to the file of its base, which has other values."""
+    rfm.simple_test(make_test(name, (Full, base), values, module=base.__module__))
