@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
 from .mixins.figures import Latency
 from .mixins.option_parameters import OptionParameters
@@ -77,19 +77,12 @@ class onesided_rate(Ways):
                "budget": 0.02}
 
 
-@rfm.simple_test
-class onesided_latency(Full, OneSided):
-    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
-    options = {**ALL, "sizes": "8:1Mi:x8", "rse": 0.01, "budget": 0.05}
-    limit_s = 600
-
-
-@rfm.simple_test
-class onesided_bandwidth(Full, Ways):
-    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
-    options = {"operation": "put,get,accumulate", "synchronisation": "fence,pscw,lock,flush",
-               "sizes": "8:256Ki:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.05}
-    limit_s = 900
+WINDOWS = ["allocate", "create", "shared", "dynamic"]
+add_full("onesided_latency", OneSided, window=parameter(WINDOWS, type=str), limit_s=600,
+         options={**ALL, "sizes": "8:1Mi:x8", "rse": 0.01, "budget": 0.05})
+add_full("onesided_bandwidth", Ways, window=parameter(WINDOWS, type=str), limit_s=900,
+         options={"operation": "put,get,accumulate", "synchronisation": "fence,pscw,lock,flush",
+                  "sizes": "8:256Ki:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.05})
 
 
 @rfm.simple_test

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
@@ -58,13 +58,10 @@ class overlap(Overlap):
                   "limit_s": 120}})
 
 
-@rfm.simple_test
-class overlap_pingpong(Full, Blocking):
-    pattern = parameter(["pingpong"], type=str)
-    options = {"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 13, "budget": 0.03,
-               "min-repetitions": 5}
-    limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("stival", "4.28", "4.29", "4.30", "4.31"))
+add_full("overlap_pingpong", Blocking, limit_s=240, pattern=parameter(["pingpong"], type=str),
+         options={"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 13, "budget": 0.03,
+                  "min-repetitions": 5},
+         tags=exhibits.tags(*exhibits.figures("stival", "4.28", "4.29", "4.30", "4.31")))
 
 
 @rfm.simple_test
@@ -97,17 +94,7 @@ class overlap_affinity(Full, Overlap):
     tags = {"finisterrae", "affinity"}
 
 
-@rfm.simple_test
-class overlap_gap_send(Full, Modes):
-    pattern = parameter(["gap-send"], type=str)
-    options = ROWS
-    limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("stival", "4.35", "4.36"), "stival-tab-4.9")
-
-
-@rfm.simple_test
-class overlap_gap_receive(Full, Modes):
-    pattern = parameter(["gap-receive"], type=str)
-    options = ROWS
-    limit_s = 240
-    tags = exhibits.tags("stival-fig-4.37", "stival-tab-4.10")
+for way, shown in (("send", ["stival-fig-4.35", "stival-fig-4.36", "stival-tab-4.9"]),
+                   ("receive", ["stival-fig-4.37", "stival-tab-4.10"])):
+    add_full(f"overlap_gap_{way}", Modes, pattern=parameter([f"gap-{way}"], type=str),
+             options=ROWS, limit_s=240, tags=exhibits.tags(*shown))

@@ -7,8 +7,9 @@ import math
 import os
 import pathlib
 import re
-import subprocess
 from dataclasses import asdict, dataclass
+
+from . import inventory
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,7 @@ class Allocation:
 
 def _words(*command):
     """The words that a scheduler's command prints; none if it fails."""
-    try:
-        done = subprocess.run(command, text=True, capture_output=True, timeout=60,
-                              stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return done.stdout.split() if done.returncode == 0 else []
+    return inventory.output_of(*command).split()
 
 
 #: States of a job in which launches can be started. A variable of an older job may be left in a

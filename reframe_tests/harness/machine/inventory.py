@@ -39,14 +39,14 @@ def cpu_list(text):
     return [cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)]
 
 
-def _words(*command):
-    """The output of a command, or '' if the command is missing, fails or takes too long."""
+def output_of(*command, failed=""):
+    """The output of a command, or `failed` if it is missing, fails or takes too long."""
     try:
         done = subprocess.run(command, text=True, capture_output=True, timeout=60,
                               stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+        return failed
+    return done.stdout if done.returncode == 0 else failed
 
 
 #: Schedulers beside Slurm: the command that lists the queues, and its lines of headings.
@@ -59,15 +59,15 @@ SUBMIT = ("sbatch", "qsub", "bsub", "flux", "condor_submit", "oarsub", "pjsub")
 def scheduler():
     """('slurm', partitions, the default one first), another scheduler with its queues, or
     ('local', [])."""
-    partitions = sorted(_words("sinfo", "-h", "-o", "%P").split(),
+    partitions = sorted(output_of("sinfo", "-h", "-o", "%P").split(),
                         key=lambda word: not word.endswith("*"))
     if partitions:
         return "slurm", list(dict.fromkeys(w.rstrip("*") for w in partitions))
     for name, (command, headings) in QUEUES.items():
-        lines = _words(*command).splitlines()[headings:]
+        lines = output_of(*command).splitlines()[headings:]
         if queues := [line.split()[0] for line in lines if line.strip()]:
             return name, queues
-    return ("flux", []) if _words("flux", "uptime") else ("local", [])
+    return ("flux", []) if output_of("flux", "uptime") else ("local", [])
 
 
 def silent_schedulers():
@@ -77,11 +77,7 @@ def silent_schedulers():
 
 def has_accounting():
     """Whether Slurm answers by sacct, which ReFrame's `slurm` asks; `squeue` does without."""
-    try:
-        return subprocess.run(["sacct", "-n", "-X"], capture_output=True, timeout=60,
-                              stdin=subprocess.DEVNULL).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    return output_of("sacct", "-n", "-X", failed=None) is not None
 
 
 def is_virtual_host():
@@ -98,16 +94,16 @@ SHAPE = "%X sockets x %Y cores x %Z threads"
 
 def _slurm_nodes(queues):
     """(kind, number) of nodes of the first partition; kinds that this host is of."""
-    said = _words("sinfo", "-h", "-p", queues[0], "-o", f"%D {SHAPE}") if queues else ""
+    said = output_of("sinfo", "-h", "-p", queues[0], "-o", f"%D {SHAPE}") if queues else ""
     found = (line.strip().partition(" ") for line in said.splitlines())
     return ([(kind, int(count)) for count, _, kind in found if count.isdigit()],
-            _words("sinfo", "-h", "-n", socket.gethostname(), "-o", SHAPE).splitlines())
+            output_of("sinfo", "-h", "-n", socket.gethostname(), "-o", SHAPE).splitlines())
 
 
 def _pbs_nodes(queues):
     """(kind, number) of all nodes of PBS or Torque; kinds that this host is of."""
     cores = re.findall(r"^\s+(?:resources_available\.ncpus|np) = (\d+)",
-                       _words("pbsnodes", "-a"), re.M)
+                       output_of("pbsnodes", "-a"), re.M)
     return [(f"{count} cores", 1) for count in cores], [f"{os.cpu_count()} cores"]
 
 
@@ -141,7 +137,7 @@ def _modules():
 
 def _of_spack():
     # Without an environment, because an active one hides other installations.
-    words = _words("spack", "-E", "find", "--format", "{prefix}", "mpi")
+    words = output_of("spack", "-E", "find", "--format", "{prefix}", "mpi")
     return [{"home": line.strip()} for line in words.splitlines() if line.strip()]
 
 
@@ -156,7 +152,7 @@ def externals():
     wanted = {*(re.match(r"[a-z0-9-]+", f.spack).group() for f in families.load().values()),
               "slurm", "openpbs", "ucx", "libfabric", "pmix"}
     try:
-        data = yaml.safe_load(_words("spack", "-E", "config", "get", "packages"))
+        data = yaml.safe_load(output_of("spack", "-E", "config", "get", "packages"))
     except yaml.YAMLError:
         data = None
     packages = data.get("packages") if isinstance(data, dict) else None
