@@ -261,11 +261,12 @@ for name in sys.argv[1:]:
 
 @needs_spack
 def test_every_version_is_fetched_from_the_repository(recipes, tmp_path):
-    """The clone is like that of `spack repo add URL`; a checkout may have another branch."""
+    """Spack clones the repository as for `spack repo add URL`: shallow, and its default branch."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", REPO, clone], check=True)
     subprocess.run(["git", "-C", clone, "checkout", "-q", "-B", "main"], check=True)
-    small_environment(tmp_path, **recipes | {"repos": {"cotejo": f"{clone}/spack_repo/cotejo"}})
+    small_environment(tmp_path, **recipes | {"repos": {"cotejo": {
+        "git": clone.as_uri(), "destination": str(tmp_path / "added")}}})
     (tmp_path / "fetched.py").write_text(FETCHED)
     names = [path.parent.name.replace("_", "-") for path in RECIPES]
     told = spack(tmp_path, "python", tmp_path / "fetched.py", *names)
