@@ -79,7 +79,8 @@ need_columns <- function(table, columns, what) {
 #' run_command(cat(format_bytes(65536), "\n"))
 #' @export
 run_command <- function(command, status = 1L) {
-  invisible(tryCatch(eval(substitute(command), topenv()), error = function(e) {
+  # A namespace is locked: values that the command assigns have an environment of their own.
+  invisible(tryCatch(eval(substitute(command), new.env(parent = topenv())), error = function(e) {
     writeLines(said_of_error(e), stderr())
     quit(save = "no", status = status)
   }))

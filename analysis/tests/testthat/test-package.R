@@ -175,3 +175,10 @@ test_that("every global variable is the name of a column in some expression", {
   expect_identical(setdiff(known, symbols), character())
   expect_identical(intersect(known, ls(asNamespace("cotejo"))), character())
 })
+
+test_that("a command may assign values, as that of `make tune` does", {
+  expect_identical(run_command({
+    doubled <- 2 * 21
+    doubled
+  }), 42)
+})
