@@ -168,8 +168,7 @@ static void publish(struct bench *bench, const struct experiment *experiment,
                               .overhead = &bench->overhead,
                               .found = bench->found.text};
     json_open(&json, '{');
-    json_name(&json, "schema");
-    json_string(&json, "cotejo-launch/2");
+    json_member(&json, "schema", string, "cotejo-launch/2");
     describe_launch(launch, &subject, &json, &bench->failure);
     if (!failed(&bench->failure) && bench->samples.file) {
         samples_describe(&bench->samples, &json, &bench->failure);

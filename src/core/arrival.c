@@ -149,16 +149,11 @@ void arrival_close(struct arrival *arrival) {
 
 void arrival_describe(const struct arrival *arrival, struct json *json) {
     json_open(json, '{');
-    json_name(json, "pattern");
-    json_string(json, arrival->pattern);
-    json_name(json, "file");
-    json_string(json, arrival->file);
-    json_name(json, "last_s");
-    json_real(json, arrival->last_s);
-    json_name(json, "error_s");
-    json_real(json, arrival->error_s);
-    json_name(json, "offsets_s");
-    json_open(json, '[');
+    json_member(json, "pattern", string, arrival->pattern);
+    json_member(json, "file", string, arrival->file);
+    json_member(json, "last_s", real, arrival->last_s);
+    json_member(json, "error_s", real, arrival->error_s);
+    json_member(json, "offsets_s", open, '[');
     for (int r = 0; r < arrival->ranks && arrival->offsets; r++)
         json_real(json, arrival->offsets[r]);
     json_close(json, ']');

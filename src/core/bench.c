@@ -77,8 +77,7 @@ bool bench_buffers(struct bench *bench, struct buffer *out, struct buffer *in, s
 void bench_found(struct bench *bench, const char *name, double value) {
     if (!bench->found.text)
         json_open(&bench->found, '{');
-    json_name(&bench->found, name);
-    json_real(&bench->found, value);
+    json_member(&bench->found, name, real, value);
 }
 
 // Names the needs that do not fit. `host[i]`: of all ranks of rank 0's host together.
@@ -93,8 +92,7 @@ static void note_left_out(struct bench *bench, const struct need *needs, int cou
         if (!any) {
             if (!found->text)
                 json_open(found, '{');
-            json_name(found, "beyond_memory");
-            json_open(found, '[');
+            json_member(found, "beyond_memory", open, '[');
         }
         any = true;
         snprintf(text, sizeof text, "%s %zu", need->name, need->bytes);

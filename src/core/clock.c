@@ -439,15 +439,10 @@ void clock_open_alike(struct clock *clock, const char *name, MPI_Comm comm,
 
 void clock_describe(const struct clock *clock, struct json *json) {
     json_open(json, '{');
-    json_name(json, "name");
-    json_string(json, clock_name(clock->kind));
-    json_name(json, "resolution_s");
-    json_real(json, clock->resolution_s);
-    json_name(json, "overhead_s");
-    json_real(json, clock->overhead_s);
-    json_name(json, "monotonic");
-    json_boolean(json, clock->monotonic);
-    json_name(json, "instead");
-    json_string(json, clock->instead);
+    json_member(json, "name", string, clock_name(clock->kind));
+    json_member(json, "resolution_s", real, clock->resolution_s);
+    json_member(json, "overhead_s", real, clock->overhead_s);
+    json_member(json, "monotonic", boolean, clock->monotonic);
+    json_member(json, "instead", string, clock->instead);
     json_close(json, '}');
 }

@@ -28,20 +28,16 @@ static int add_library(struct dl_phdr_info *info, size_t size, void *json) {
 static void describe_build(struct json *json) {
     char header[16];
     snprintf(header, sizeof header, "%d.%d", MPI_VERSION, MPI_SUBVERSION);
-    json_name(json, "build");
-    json_open(json, '{');
+    json_member(json, "build", open, '{');
     json_name(json, "compiler");
 #if defined(__clang__)
     json_string(json, __VERSION__);
 #else
     json_string(json, "gcc " __VERSION__);
 #endif
-    json_name(json, "flags");
-    json_string(json, COTEJO_FLAGS);
-    json_name(json, "mpi_header");
-    json_string(json, header);
-    json_name(json, "libraries");
-    json_open(json, '[');
+    json_member(json, "flags", string, COTEJO_FLAGS);
+    json_member(json, "mpi_header", string, header);
+    json_member(json, "libraries", open, '[');
     dl_iterate_phdr(add_library, json);
     json_close(json, ']');
     json_close(json, '}');
@@ -74,35 +70,25 @@ static void describe_mpi(struct json *json) {
     for (char *c = library; *c; c++)
         if (*c == '\n' || *c == '\t')
             *c = ' ';
-    json_name(json, "mpi");
-    json_open(json, '{');
-    json_name(json, "library");
-    json_string(json, library);
-    json_name(json, "path");
-    json_string(json, library_path());
-    json_name(json, "standard");
-    json_string(json, standard);
-    json_name(json, "thread_level");
-    json_string(json, thread_level());
-    json_name(json, "wtime_is_global");
-    json_boolean(json, found && *global);
+    json_member(json, "mpi", open, '{');
+    json_member(json, "library", string, library);
+    json_member(json, "path", string, library_path());
+    json_member(json, "standard", string, standard);
+    json_member(json, "thread_level", string, thread_level());
+    json_member(json, "wtime_is_global", boolean, found && *global);
     json_close(json, '}');
 }
 
 static void describe_subject(const struct subject *subject, struct json *json) {
-    json_name(json, "program");
-    json_string(json, subject->program);
-    json_name(json, "version");
-    json_string(json, subject->version);
-    json_name(json, "experiment");
-    json_string(json, subject->experiment);
+    json_member(json, "program", string, subject->program);
+    json_member(json, "version", string, subject->version);
+    json_member(json, "experiment", string, subject->experiment);
     json_name(json, "options");
     if (subject->options)
         options_describe(subject->options, json);
     else
         json_raw(json, "{}");
-    json_name(json, "arguments");
-    json_open(json, '[');
+    json_member(json, "arguments", open, '[');
     for (int i = 0; i < subject->argument_count; i++)
         json_string(json, subject->arguments[i]);
     json_close(json, ']');
@@ -111,12 +97,10 @@ static void describe_subject(const struct subject *subject, struct json *json) {
         json_integer(json, (long long)subject->payload_bytes);
     else
         json_null(json);
-    json_name(json, "payload_checked");
-    json_boolean(json, subject->payload_checked);
-    json_name(json, "found");
-    json_raw(json, subject->found ? subject->found : "{}");
-    json_name(json, "threads");
-    json_raw(json, subject->threads && subject->threads->text ? subject->threads->text : "null");
+    json_member(json, "payload_checked", boolean, subject->payload_checked);
+    json_member(json, "found", raw, subject->found ? subject->found : "{}");
+    json_member(json, "threads", raw,
+                subject->threads && subject->threads->text ? subject->threads->text : "null");
     json_name(json, "timer");
     clock_describe(subject->clock, json);
     json_name(json, "order");
@@ -132,8 +116,7 @@ static void describe_subject(const struct subject *subject, struct json *json) {
     const struct json *values[] = {subject->sync, subject->arrival};
     const char *const names[] = {"sync", "arrival"};
     for (int i = 0; i < 2; i++) {
-        json_name(json, names[i]);
-        json_raw(json, values[i] && values[i]->text ? values[i]->text : "null");
+        json_member(json, names[i], raw, values[i] && values[i]->text ? values[i]->text : "null");
     }
 }
 
@@ -186,15 +169,13 @@ static void describe_ranks(int rank, int size, struct json *json, struct failure
     placement_host(&place);
     describe_place(rank, &own, &place, failure);
     if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK && size > RANKS_UNFOLDED) {
-        json_name(json, "ranks");
-        json_raw(json, "[]");
+        json_member(json, "ranks", raw, "[]");
         write_fold(rank, "cores", &own, json, failure);
         write_fold(rank, "places", &place, json, failure);
         return;
     }
     json_open(&mine, '{');
-    json_name(&mine, "rank");
-    json_integer(&mine, rank);
+    json_member(&mine, "rank", integer, rank);
     json_raw(&mine, own.text ? own.text : "");
     json_raw(&mine, place.text ? place.text : "");
     json_close(&mine, '}');
@@ -202,8 +183,7 @@ static void describe_ranks(int rank, int size, struct json *json, struct failure
         failure_set(failure, STATUS_FAILED, "no memory to describe rank %d", rank);
     if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK)
         all = ranks_join(MPI_COMM_WORLD, mine.text);
-    json_name(json, "ranks");
-    json_open(json, '[');
+    json_member(json, "ranks", open, '[');
     json_raw(json, all ? all : "");
     json_close(json, ']');
     free(all);
@@ -227,21 +207,17 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
         failure_set(failure, STATUS_FAILED, "no memory to describe the layout of buffers");
     describe_ranks(rank, size, &ranks, failure);
     if (rank == 0 && ranks.text) {
-        json_name(json, "observed");
-        json_open(json, '{');
+        json_member(json, "observed", open, '{');
         describe_subject(subject, json);
         describe_mpi(json);
         describe_build(json);
-        json_name(json, "size");
-        json_integer(json, size);
+        json_member(json, "size", integer, size);
         json_raw(json, ranks.text);
         json_raw(json, around.text ? around.text : "");
-        json_name(json, "layout");
-        json_raw(json, layout.text ? layout.text : "null");
+        json_member(json, "layout", raw, layout.text ? layout.text : "null");
         json_name(json, "interfaces");
         interfaces_describe(&launch->before, &after, json);
-        json_name(json, "tcp_bytes");
-        json_integer(json, (long long)all_tcp_bytes);
+        json_member(json, "tcp_bytes", integer, (long long)all_tcp_bytes);
         json_close(json, '}');
     }
     json->lost = json->lost || around.lost || layout.lost || ranks.lost;

@@ -246,8 +246,7 @@ bool fold_write(struct fold *fold, MPI_Comm comm, const char *who, const char *m
         }
         json_raw(json, entry->text);
         if (most) {
-            json_name(json, most);
-            json_real(json, entry->most);
+            json_member(json, most, real, entry->most);
         }
         json_close(json, '}');
     }

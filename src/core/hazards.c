@@ -96,12 +96,9 @@ void hazard_describe(const struct hazard *hazard, struct json *json) {
     if (!hazard->caught)
         return;
     json_open(json, '{');
-    json_name(json, "trap");
-    json_string(json, hazard->name);
-    json_name(json, "found");
-    json_string(json, hazard->found);
-    json_name(json, "cure");
-    json_string(json, hazard->verdict);
+    json_member(json, "trap", string, hazard->name);
+    json_member(json, "found", string, hazard->found);
+    json_member(json, "cure", string, hazard->verdict);
     json_close(json, '}');
 }
 

@@ -303,21 +303,15 @@ void node_describe(struct json *json) {
     node_cpu("/proc/cpuinfo", cpu, sizeof cpu);
     core_file("cpufreq/scaling_governor", path, sizeof path);
     line_below("", path, governor, sizeof governor);
-    json_name(json, "kernel");
-    json_string(json, system.release);
-    json_name(json, "cpu_model");
-    json_string(json, *cpu ? cpu : system.machine);
-    json_name(json, "governor");
-    json_string(json, *governor ? governor : "unknown");
+    json_member(json, "kernel", string, system.release);
+    json_member(json, "cpu_model", string, *cpu ? cpu : system.machine);
+    json_member(json, "governor", string, *governor ? governor : "unknown");
     line_below("", "/proc/sys/net/ipv4/tcp_congestion_control", control, sizeof control);
-    json_name(json, "congestion_control");
-    json_string(json, *control ? control : "unknown");
-    json_name(json, "cores");
-    json_integer(json, sysconf(_SC_NPROCESSORS_ONLN));
-    json_name(json, "memory_bytes");
-    json_integer(json, (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
-    json_name(json, "cache_bytes");
-    json_integer(json, (long long)node_cache());
+    json_member(json, "congestion_control", string, *control ? control : "unknown");
+    json_member(json, "cores", integer, sysconf(_SC_NPROCESSORS_ONLN));
+    json_member(json, "memory_bytes", integer,
+                (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    json_member(json, "cache_bytes", integer, (long long)node_cache());
 }
 
 void interfaces_read(struct interfaces *interfaces) {
@@ -346,8 +340,7 @@ void interfaces_describe(const struct interfaces *before, const struct interface
         for (int j = 0; j < before->count; j++)
             if (strcmp(before->at[j].name, after->at[i].name) == 0)
                 start = before->at[j].bytes;
-        json_name(json, after->at[i].name);
-        json_integer(json, after->at[i].bytes - start);
+        json_member(json, after->at[i].name, integer, after->at[i].bytes - start);
     }
     json_close(json, '}');
 }

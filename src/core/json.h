@@ -21,6 +21,8 @@ void json_real(struct json *json, double value); // 12 digits; not finite gives 
 void json_boolean(struct json *json, bool value);
 void json_null(struct json *json);
 void json_raw(struct json *json, const char *text); // JSON already
+// A member of an object; `kind`: string, integer, real, boolean, raw, or open.
+#define json_member(json, name, kind, value) (json_name(json, name), json_##kind(json, value))
 void json_free(struct json *json);
 
 #endif

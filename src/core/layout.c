@@ -87,26 +87,21 @@ bool layout_describe(const struct layout *layout, MPI_Comm comm, struct json *js
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < layout->count; i++) {
         struct json one = {0};
-        json_name(&one, "buffer");
-        json_string(&one, layout->at[i].buffer);
-        json_name(&one, "offset");
-        json_integer(&one, (long long)layout->at[i].offset);
+        json_member(&one, "buffer", string, layout->at[i].buffer);
+        json_member(&one, "offset", integer, (long long)layout->at[i].offset);
         if (device_number() >= 0) {
-            json_name(&one, "device");
-            json_integer(&one, device_number());
+            json_member(&one, "device", integer, device_number());
         }
         fold_members(&fold, rank, NULL, &one, 0);
     }
     json_open(json, '{');
-    json_name(json, "name");
-    json_string(json, layout->name ? layout->name : "own");
+    json_member(json, "name", string, layout->name ? layout->name : "own");
     json_name(json, "memory");
     if (layout->memory)
         json_string(json, layout->memory);
     else
         json_null(json);
-    json_name(json, "page_bytes");
-    json_integer(json, (long long)page());
+    json_member(json, "page_bytes", integer, (long long)page());
     json_name(json, "buffers");
     bool whole = fold_write(&fold, comm, "ranks", NULL, json);
     json_close(json, '}');

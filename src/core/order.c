@@ -38,9 +38,7 @@ void order_list(struct order *order, int *list, int count) {
 void order_describe(const struct order *order, struct json *json) {
     static const char *const names[] = {"drawn", "listed", "declared"};
     json_open(json, '{');
-    json_name(json, "how");
-    json_string(json, names[order->how]);
-    json_name(json, "seed");
-    json_integer(json, order->seed);
+    json_member(json, "how", string, names[order->how]);
+    json_member(json, "seed", integer, order->seed);
     json_close(json, '}');
 }

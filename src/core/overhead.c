@@ -37,11 +37,8 @@ struct overhead overhead_measure(const struct clock *clock) {
 void overhead_describe(const struct overhead *overhead, const struct clock *clock,
                        struct json *json) {
     json_open(json, '{');
-    json_name(json, "sample_s");
-    json_real(json, overhead->sample_s);
-    json_name(json, "call_s");
-    json_real(json, overhead->call_s);
-    json_name(json, "clock_s");
-    json_real(json, clock->overhead_s);
+    json_member(json, "sample_s", real, overhead->sample_s);
+    json_member(json, "call_s", real, overhead->call_s);
+    json_member(json, "clock_s", real, clock->overhead_s);
     json_close(json, '}');
 }

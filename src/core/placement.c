@@ -73,8 +73,7 @@ static void load_once(hwloc_topology_t *topology, struct failure *failure) {
 // Logical numbers of the objects of a type that a set of processing units touches.
 static void objects_in(hwloc_topology_t topology, hwloc_const_cpuset_t set, hwloc_obj_type_t type,
                        const char *name, struct json *json) {
-    json_name(json, name);
-    json_open(json, '[');
+    json_member(json, name, open, '[');
     hwloc_obj_t object = NULL;
     while ((object = hwloc_get_next_obj_by_type(topology, type, object)))
         if (hwloc_bitmap_intersects(object->cpuset, set))
@@ -93,8 +92,7 @@ static void observe_policy(struct json *json) {
         snprintf(text, sizeof text, "%s %d", name, parameter.sched_priority);
     else
         snprintf(text, sizeof text, "%s", name);
-    json_name(json, "policy");
-    json_string(json, text);
+    json_member(json, "policy", string, text);
 }
 
 void placement_host(struct json *json) {
@@ -106,8 +104,7 @@ void placement_host(struct json *json) {
 #else
     gethostname(host, sizeof host - 1);
 #endif
-    json_name(json, "host");
-    json_string(json, host);
+    json_member(json, "host", string, host);
 }
 
 void placement_observe(struct json *own, struct json *place, struct failure *failure) {
@@ -121,8 +118,7 @@ void placement_observe(struct json *own, struct json *place, struct failure *fai
         hwloc_bitmap_list_asprintf(&list, set) < 0) {
         failure_set(failure, STATUS_USAGE, "hwloc cannot read the affinity of this process");
     } else {
-        json_name(own, "cpus");
-        json_string(own, list);
+        json_member(own, "cpus", string, list);
         objects_in(topology, set, HWLOC_OBJ_CORE, "cores", own);
         objects_in(topology, set, HWLOC_OBJ_NUMANODE, "numa", place);
         objects_in(topology, set, HWLOC_OBJ_PACKAGE, "package", place);
@@ -235,11 +231,8 @@ char *thread_own_cores(void) {
 
 void thread_describe(struct json *json, int rank, int thread, const char *cores) {
     json_open(json, '{');
-    json_name(json, "rank");
-    json_integer(json, rank);
-    json_name(json, "thread");
-    json_integer(json, thread);
-    json_name(json, "cpus");
-    json_string(json, cores ? cores : "");
+    json_member(json, "rank", integer, rank);
+    json_member(json, "thread", integer, thread);
+    json_member(json, "cpus", string, cores ? cores : "");
     json_close(json, '}');
 }

@@ -315,31 +315,21 @@ struct summary samples_summary(const struct samples *samples, size_t from) {
 static void describe_summary(const struct samples *samples, const struct summary *summary,
                              struct json *json) {
     json_open(json, '{');
-    json_name(json, "operation");
-    json_string(json, summary->first->operation);
-    json_name(json, "bytes");
-    json_integer(json, (long long)summary->first->bytes);
+    json_member(json, "operation", string, summary->first->operation);
+    json_member(json, "bytes", integer, (long long)summary->first->bytes);
     const struct column *column = samples->columns;
     for (int e = 0; column && column[e].name; e++)
         if (column_is_factor(&column[e])) {
-            json_name(json, column[e].name);
-            json_real(json, summary->first->extra[e]);
+            json_member(json, column[e].name, real, summary->first->extra[e]);
         }
-    json_name(json, "n");
-    json_integer(json, (long long)summary->n);
-    json_name(json, "median_s");
-    json_real(json, summary->median_s);
-    json_name(json, "min_s");
-    json_real(json, summary->min_s);
-    json_name(json, "p95_s");
-    json_real(json, summary->p95_s);
+    json_member(json, "n", integer, (long long)summary->n);
+    json_member(json, "median_s", real, summary->median_s);
+    json_member(json, "min_s", real, summary->min_s);
+    json_member(json, "p95_s", real, summary->p95_s);
     if (summary->n >= SUMMARY_TAIL) {
-        json_name(json, "p99_s");
-        json_real(json, summary->p99_s);
-        json_name(json, "p999_s");
-        json_real(json, summary->p999_s);
-        json_name(json, "max_s");
-        json_real(json, summary->max_s);
+        json_member(json, "p99_s", real, summary->p99_s);
+        json_member(json, "p999_s", real, summary->p999_s);
+        json_member(json, "max_s", real, summary->max_s);
     }
     json_close(json, '}');
 }
@@ -347,17 +337,14 @@ static void describe_summary(const struct samples *samples, const struct summary
 static void describe_columns(const struct column *column, bool roles, struct json *json) {
     for (; column && column->name; column++) {
         json_open(json, '{');
-        json_name(json, "name");
-        json_string(json, column->name);
-        json_name(json, "unit");
-        json_string(json, column->unit);
-        json_name(json, "meaning");
-        json_string(json, column->meaning);
+        json_member(json, "name", string, column->name);
+        json_member(json, "unit", string, column->unit);
+        json_member(json, "meaning", string, column->meaning);
         if (roles) {
-            json_name(json, "role");
-            json_string(json, column->unit == column_flag ? "flag"
-                              : *column->unit             ? "measure"
-                                                          : "factor");
+            json_member(json, "role", string,
+                        column->unit == column_flag ? "flag"
+                        : *column->unit             ? "measure"
+                                                    : "factor");
         }
         json_close(json, '}');
     }
@@ -365,33 +352,26 @@ static void describe_columns(const struct column *column, bool roles, struct jso
 
 static void describe_quantities(const struct samples *samples, struct json *json) {
     static const char *const names[] = {"single", "steady", "own"};
-    json_name(json, "quantities");
-    json_open(json, '{');
+    json_member(json, "quantities", open, '{');
     for (size_t i = 0; i < samples->names_count; i++)
         if (samples->names[i].quantity >= 0) {
-            json_name(json, samples->names[i].text);
-            json_string(json, names[samples->names[i].quantity]);
+            json_member(json, samples->names[i].text, string, names[samples->names[i].quantity]);
         }
     json_close(json, '}');
 }
 
 void samples_describe(const struct samples *samples, struct json *json, struct failure *failure) {
     const char *slash = strrchr(samples->path, '/');
-    json_name(json, "samples");
-    json_open(json, '{');
-    json_name(json, "file");
-    json_string(json, slash ? slash + 1 : samples->path);
-    json_name(json, "rows");
-    json_integer(json, (long long)(samples->count + samples->streamed));
-    json_name(json, "columns");
-    json_open(json, '[');
+    json_member(json, "samples", open, '{');
+    json_member(json, "file", string, slash ? slash + 1 : samples->path);
+    json_member(json, "rows", integer, (long long)(samples->count + samples->streamed));
+    json_member(json, "columns", open, '[');
     describe_columns(common, false, json);
     describe_columns(samples->columns, true, json);
     json_close(json, ']');
     describe_quantities(samples, json);
     json_close(json, '}');
-    json_name(json, "summary");
-    json_open(json, '[');
+    json_member(json, "summary", open, '[');
     for (size_t i = 0; i < samples->count; i++)
         if (samples_first(samples, 0, i)) {
             struct summary summary = samples_summary(samples, i);

@@ -120,8 +120,7 @@ static void describe_disturbed(const struct surroundings *begin, MPI_Comm comm, 
     struct json mine = {0};
     int known = 0, all;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        json_name(&mine, counts[i].name);
-        json_real(&mine, counts[i].value);
+        json_member(&mine, counts[i].name, real, counts[i].value);
         known = known || !isnan(counts[i].value);
     }
     MPI_Allreduce(&known, &all, 1, MPI_INT, MPI_MAX, comm);
@@ -152,12 +151,9 @@ static void describe_pit(const struct pit *pit, struct json *json) {
         return;
     }
     json_open(json, '{');
-    json_name(json, "size_bytes");
-    json_integer(json, (long long)pit->size);
-    json_name(json, "offset");
-    json_integer(json, (long long)pit->offset);
-    json_name(json, "ratio");
-    json_real(json, pit->ratio);
+    json_member(json, "size_bytes", integer, (long long)pit->size);
+    json_member(json, "offset", integer, (long long)pit->offset);
+    json_member(json, "ratio", real, pit->ratio);
     json_close(json, '}');
 }
 
@@ -184,23 +180,17 @@ static void describe_machine(const struct surroundings *begin, MPI_Comm comm, in
         return;
     struct pit pit = find_pit();
     machine_huge_pages("", setting, sizeof setting);
-    json_name(json, "machine");
-    json_open(json, '{');
-    json_name(json, "steal_s");
-    json_real(json, worst[STEAL]);
-    json_name(json, "throttled_s");
-    json_real(json, worst[THROTTLED]);
-    json_name(json, "quota_cores");
-    json_real(json, -worst[QUOTA]);
-    json_name(json, "thp");
-    json_string(json, setting);
+    json_member(json, "machine", open, '{');
+    json_member(json, "steal_s", real, worst[STEAL]);
+    json_member(json, "throttled_s", real, worst[THROTTLED]);
+    json_member(json, "quota_cores", real, -worst[QUOTA]);
+    json_member(json, "thp", string, setting);
     describe_pit(&pit, json);
     const struct hazard traps[] = {hazard_pit(&pit), hazard_huge_pages(setting),
                                    hazard_steal(known(worst[STEAL]), lasted_s, cores),
                                    hazard_throttled(known(worst[THROTTLED]), lasted_s),
                                    hazard_quota(-worst[QUOTA], cores)};
-    json_name(json, "traps");
-    json_open(json, '[');
+    json_member(json, "traps", open, '[');
     for (size_t i = 0; i < sizeof traps / sizeof *traps; i++)
         hazard_describe(&traps[i], json);
     json_close(json, ']');
@@ -229,10 +219,8 @@ static size_t describe_variable(const struct fold *fold, size_t at, int size, st
     json_open(json, '[');
     for (; at < end; at++) {
         json_open(json, '{');
-        json_name(json, "ranks");
-        json_string(json, fold->at[at].who);
-        json_name(json, "value");
-        json_string(json, fold->at[at].text + length + 1);
+        json_member(json, "ranks", string, fold->at[at].who);
+        json_member(json, "value", string, fold->at[at].text + length + 1);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -250,8 +238,7 @@ static void describe_environment(MPI_Comm comm, int rank, int size, struct json 
     if (!fold_ranks(&fold, comm))
         fail(failure);
     if (rank == 0) {
-        json_name(json, "environment");
-        json_open(json, '{');
+        json_member(json, "environment", open, '{');
         for (size_t at = 0; at < fold.count;)
             at = describe_variable(&fold, at, size, json);
         json_close(json, '}');
@@ -292,8 +279,7 @@ static void describe_controls(const char *asked, struct json *json) {
     int provided;
     if (!asked || MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
         return;
-    json_name(json, "control_variables");
-    json_open(json, '{');
+    json_member(json, "control_variables", open, '{');
     for (char **setting = environ; setting && *setting; setting++) {
         char name[256];
         if (!strchr(*setting, '=') || !surroundings_named(*setting, asked))

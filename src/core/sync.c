@@ -435,11 +435,9 @@ void sync_describe(const struct sync *sync, double lead_s, double share, long vo
     struct fold fold = {0};
     add_values(sync, &fold);
     json_open(json, '{');
-    json_name(json, "method");
-    json_string(json, sync->method ? sync->method->name : "none");
+    json_member(json, "method", string, sync->method ? sync->method->name : "none");
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        json_name(json, reals[i].name);
-        json_real(json, reals[i].value);
+        json_member(json, reals[i].name, real, reals[i].value);
     }
     json_name(json, "ranks");
     if (!fold_write(&fold, sync->comm, "ranks", NULL, json))

@@ -200,8 +200,7 @@ static void call_ends(void) {
 
 static void write_sends(struct json *json, const double *all) {
     size_t row = 2 + 2 * (size_t)recorder.size;
-    json_name(json, "sends");
-    json_open(json, '[');
+    json_member(json, "sends", open, '[');
     for (int from = 0; from < recorder.size; from++) {
         const double *sent = all + (size_t)from * row + 2;
         for (int to = 0; to < recorder.size; to++) {
@@ -224,16 +223,11 @@ static void write_group(struct json *json, const struct group *group, const doub
     for (int from = 0; from < recorder.size; from++)
         since = all[(size_t)from * row + 1] > since ? all[(size_t)from * row + 1] : since;
     json_open(json, '{');
-    json_name(json, "operation");
-    json_string(json, group->operation);
-    json_name(json, "bytes");
-    json_integer(json, (long long)group->bytes);
-    json_name(json, "root");
-    json_integer(json, group->root);
-    json_name(json, "calls");
-    json_integer(json, group->calls);
-    json_name(json, "since");
-    json_integer(json, (long long)since);
+    json_member(json, "operation", string, group->operation);
+    json_member(json, "bytes", integer, (long long)group->bytes);
+    json_member(json, "root", integer, group->root);
+    json_member(json, "calls", integer, group->calls);
+    json_member(json, "since", integer, (long long)since);
     write_sends(json, all);
     json_close(json, '}');
 }
@@ -271,12 +265,9 @@ static void end(void) {
         return;
     recorder.active = false;
     json_open(&json, '{');
-    json_name(&json, "source");
-    json_string(&json, recorder.source);
-    json_name(&json, "ranks");
-    json_integer(&json, recorder.size);
-    json_name(&json, "calls");
-    json_open(&json, '[');
+    json_member(&json, "source", string, recorder.source);
+    json_member(&json, "ranks", integer, recorder.size);
+    json_member(&json, "calls", open, '[');
     gather_groups(&json);
     json_close(&json, ']');
     json_close(&json, '}');

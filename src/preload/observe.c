@@ -128,8 +128,7 @@ static void describe(const char *path, struct failure *failure) {
                               .threads = alone_threads(),
                               .layout = &layout};
     json_open(&json, '{');
-    json_name(&json, "schema");
-    json_string(&json, "cotejo-launch/2");
+    json_member(&json, "schema", string, "cotejo-launch/2");
     describe_launch(&launch, &subject, &json, failure);
     json_close(&json, '}');
     if (rank == 0 && !failed(failure) && !json.lost)

@@ -11,8 +11,7 @@ enum { TEXT_MOST = 1 << 14 };
 static void describe_values(MPI_T_enum values, struct json *json) {
     int count = 0, room = TEXT_MOST;
     static char text[TEXT_MOST];
-    json_name(json, "values");
-    json_open(json, '[');
+    json_member(json, "values", open, '[');
     if (values != MPI_T_ENUM_NULL &&
         MPI_T_enum_get_info(values, &count, text, &room) == MPI_SUCCESS)
         for (int i = 0; i < count; i++) {
@@ -41,10 +40,8 @@ int main(void) {
                                 &description_room, &binds, &scope) != MPI_SUCCESS)
             continue;
         json_open(&json, '{');
-        json_name(&json, "name");
-        json_string(&json, name);
-        json_name(&json, "description");
-        json_string(&json, description);
+        json_member(&json, "name", string, name);
+        json_member(&json, "description", string, description);
         describe_values(values, &json);
         json_close(&json, '}');
     }

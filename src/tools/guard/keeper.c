@@ -57,24 +57,15 @@ long long oom_kills(void) {
 void report_ending(const char *path, const struct ending *ending, struct failure *failure) {
     struct json json = {0};
     json_open(&json, '{');
-    json_name(&json, "exit");
-    json_integer(&json, ending->status);
-    json_name(&json, "wall_s");
-    json_real(&json, ending->wall_s);
-    json_name(&json, "reason");
-    json_string(&json, ending->reason);
-    json_name(&json, "end");
-    json_string(&json, ending->end);
-    json_name(&json, "signal");
-    json_integer(&json, ending->signal);
-    json_name(&json, "sender");
-    json_integer(&json, ending->sender);
-    json_name(&json, "sender_start");
-    json_integer(&json, ending->sender_start);
-    json_name(&json, "oom_kills");
-    json_integer(&json, ending->oom_kills);
-    json_name(&json, "shared_room");
-    json_integer(&json, ending->shared_room);
+    json_member(&json, "exit", integer, ending->status);
+    json_member(&json, "wall_s", real, ending->wall_s);
+    json_member(&json, "reason", string, ending->reason);
+    json_member(&json, "end", string, ending->end);
+    json_member(&json, "signal", integer, ending->signal);
+    json_member(&json, "sender", integer, ending->sender);
+    json_member(&json, "sender_start", integer, ending->sender_start);
+    json_member(&json, "oom_kills", integer, ending->oom_kills);
+    json_member(&json, "shared_room", integer, ending->shared_room);
     json_close(&json, '}');
     if (!json.lost)
         write_whole(path, json.text, json.length, failure);

@@ -143,29 +143,22 @@ static void describe_way(const struct cluster *cluster, int other, struct json *
     double rate = fmin(model->port[0].rate, model->port[other].rate);
     if (model_side(model, 0) != model_side(model, other))
         rate = fmin(rate, model->trunk_rate);
-    json_name(json, "one_way_s");
-    json_real(json, model_one_way(model, 0, other, HEADERS + 1));
-    json_name(json, "payload_rate");
-    json_real(json, rate * (packet - IN_PACKET) / (packet + 14 + FRAME_AROUND));
+    json_member(json, "one_way_s", real, model_one_way(model, 0, other, HEADERS + 1));
+    json_member(json, "payload_rate", real,
+                rate * (packet - IN_PACKET) / (packet + 14 + FRAME_AROUND));
 }
 
 static void describe_hosts(const struct cluster *cluster, struct json *json) {
-    json_name(json, "hosts");
-    json_open(json, '[');
+    json_member(json, "hosts", open, '[');
     for (int i = 0; i < cluster->count; i++) {
         char address[20];
         host_address(i, address, sizeof address);
         json_open(json, '{');
-        json_name(json, "name");
-        json_string(json, cluster->hosts[i].name);
-        json_name(json, "address");
-        json_string(json, address);
-        json_name(json, "pid");
-        json_integer(json, cluster->hosts[i].pid);
-        json_name(json, "core");
-        json_integer(json, cluster->cores[i]);
-        json_name(json, "rate");
-        json_real(json, cluster->model.port[i].rate);
+        json_member(json, "name", string, cluster->hosts[i].name);
+        json_member(json, "address", string, address);
+        json_member(json, "pid", integer, cluster->hosts[i].pid);
+        json_member(json, "core", integer, cluster->cores[i]);
+        json_member(json, "rate", real, cluster->model.port[i].rate);
         if (i > 0)
             describe_way(cluster, i, json);
         json_close(json, '}');
@@ -177,10 +170,8 @@ static void write_cluster(const struct cluster *cluster, struct failure *failure
     char path[PATH_MAX];
     struct json json = {0};
     json_open(&json, '{');
-    json_name(&json, "pid");
-    json_integer(&json, getpid());
-    json_name(&json, "realtime");
-    json_boolean(&json, cluster->realtime);
+    json_member(&json, "pid", integer, getpid());
+    json_member(&json, "realtime", boolean, cluster->realtime);
     json_name(&json, "options");
     options_describe(&cluster->options, &json);
     describe_hosts(cluster, &json);
