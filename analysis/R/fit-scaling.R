@@ -173,9 +173,11 @@ fit_terms <- function(ranks, bytes, time_s, terms, parameters = 2L) {
 #' @return data.table, one row per operation, site, MPI, transport, placement and class of sizes:
 #'   `sizes` (class), `ranks` (text), `n` (smallest number of launches), `best`, `sure` (0 to 1),
 #'   `latency_s`, `bytes_per_s`, `misfit` of the best model, `next_best`, `next_misfit`, `verdict`
-#'   (text). `held_out` is the root mean square of relative errors at the largest number of ranks
-#'   (`NA` with fewer than three numbers of ranks). If the summary has the column `algorithm` of
-#'   counted messages, `ran` has its words, and the verdict states a contradiction to them.
+#'   (text). `equal` has other models whose times at these ranks are the same as those of `best`: a
+#'   4-nomial tree and repeated sends need as many steps on 4 ranks. `held_out` is the root mean
+#'   square of relative errors at the largest number of ranks (`NA` with fewer than three numbers
+#'   of ranks). If the summary has the column `algorithm` of counted messages, `ran` has its words,
+#'   and the verdict states a contradiction to them.
 #' @examples
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
 #' summary <- summarise_launches(study)
@@ -204,28 +206,31 @@ which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   words <- words[found, on = c(by, "sizes")]$ran
   set(found, j = "ran", value = vapply(words, paste, "", collapse = "; "))
   for (i in seq_len(nrow(found))) {
-    said <- contradiction(found$verdict[[i]], found$best[[i]], found$operation[[i]], words[[i]])
+    named <- c(found$best[[i]], strsplit(found$equal[[i]], "; ", fixed = TRUE)[[1L]])
+    said <- contradiction(found$verdict[[i]], named, found$operation[[i]], words[[i]])
     set(found, i, "verdict", paste0(found$verdict[[i]], said))
   }
   found[]
 }
 
-#' Whether counted messages contradict the model that a verdict names, in words or "".
+#' Whether counted messages contradict the models that a verdict names, in words or "".
 #'
 #' They do if all of them are of algorithms that other models of the operation stand for.
 #' @noRd
-contradiction <- function(verdict, best, operation, words) {
+contradiction <- function(verdict, named, operation, words) {
   words <- as.character(words)
   words <- words[startsWith(words, "ran as ")]
-  if (is.na(best) || !startsWith(verdict, best) || !length(words)) {
+  if (is.na(named[[1L]]) || !startsWith(verdict, named[[1L]]) || !length(words)) {
     return("")
   }
   models <- models_of(operation)
   # The words have all algorithms with these messages, and may have one that was replaced.
   ran <- strsplit(gsub("ran as( requested)?|, not as [^,]*", "", words), "[^A-Za-z0-9_]+")
   fits <- function(model) vapply(ran, \(one) any(grepl(model$ran, one[nzchar(one)])), NA)
-  others <- Reduce(`|`, lapply(models[names(models) != best], fits))
-  if (any(fits(models[[best]])) || !all(others)) {
+  fitting <- vapply(models, fits, logical(length(ran)))
+  dim(fitting) <- c(length(ran), length(models))
+  agrees <- names(models) %in% named
+  if (any(fitting[, agrees]) || !all(rowSums(fitting[, !agrees, drop = FALSE]) > 0)) {
     return("")
   }
   sprintf("; the counted messages contradict it: %s", paste(words, collapse = "; "))
@@ -239,7 +244,7 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   times <- t(as.matrix(wide[, -(1:2)]))
   counts <- unique(cells$ranks)
   out <- list(
-    ranks = toString(counts), n = min(colSums(!is.na(times))), best = NA_character_,
+    ranks = toString(counts), n = min(colSums(!is.na(times))), best = NA_character_, equal = "",
     sure = NA_real_, latency_s = NA_real_, bytes_per_s = NA_real_, misfit = NA_real_,
     held_out = NA_real_, next_best = NA_character_, next_misfit = NA_real_,
     verdict = "two numbers of ranks, one of them above 2, are needed to separate the models"
@@ -256,10 +261,15 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   errors <- function(found) vapply(found, `[[`, 0, "error")
   found <- fits(column_medians(times))
   order <- order(errors(found))
+  # Models with the same steps and bytes at these ranks have the same errors.
+  is_equal <- errors(found)[order] <= min(errors(found)) * (1 + 1e-9)
   best <- found[[order[[1L]]]]
   out$best <- names(found)[[order[[1L]]]]
-  out$next_best <- names(found)[[order[[2L]]]]
-  out$next_misfit <- found[[order[[2L]]]]$misfit
+  out$equal <- paste(names(found)[order[is_equal][-1L]], collapse = "; ")
+  if (!all(is_equal)) {
+    out$next_best <- names(found)[[order[!is_equal][[1L]]]]
+    out$next_misfit <- found[[out$next_best]]$misfit
+  }
   out[c("latency_s", "bytes_per_s", "misfit")] <- best[c("latency_s", "bytes_per_s", "misfit")]
   out$held_out <- held_out_error(
     cells$ranks, cells$bytes, column_medians(times), models[[out$best]]
@@ -306,7 +316,8 @@ say_scaling <- function(fit) {
   } else if (fit$misfit > MOST_MISFIT) {
     sprintf("none of the models: the nearest, %s, misses by %.0f %%", fit$best, 100 * fit$misfit)
   } else if (fit$sure >= 0.95) {
-    sprintf("%s (%.0f %% of draws)", fit$best, 100 * fit$sure)
+    equal <- strsplit(fit$equal, "; ", fixed = TRUE)[[1L]]
+    sprintf("%s (%.0f %% of draws)", paste(c(fit$best, equal), collapse = ", or "), 100 * fit$sure)
   } else {
     sprintf(
       "not settled between %s and %s (%.0f %% of draws)", fit$best, fit$next_best, 100 * fit$sure

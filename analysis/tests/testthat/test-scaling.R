@@ -134,6 +134,28 @@ test_that("counted messages that contradict the model are in the verdict", {
   expect_false("ran" %in% names(without))
 })
 
+test_that("models whose times are the same at the measured ranks are named together", {
+  summary <- planted(SCALING_MODELS[["4-nomial tree"]], c(2, 4), c(8, 1024))
+  found <- which_broadcast(summary, replicates = 50L)
+  expect_identical(c(found$best, found$equal), c("repeated sends or chain", "4-nomial tree"))
+  expect_identical(found$verdict, "repeated sends or chain, or 4-nomial tree (100 % of draws)")
+  expect_false(found$next_best %in% c(found$best, found$equal))
+  # Counted messages of either model are no contradiction.
+  for (words in c("ran as knomial", "ran as basic_linear")) {
+    counted <- which_broadcast(data.table::copy(summary)[, algorithm := words], replicates = 50L)
+    expect_identical(counted$verdict, found$verdict)
+  }
+  other <- which_broadcast(data.table::copy(summary)[, algorithm := "ran as binomial"][], 50L)
+  expect_match(other$verdict, "; the counted messages contradict it: ran as binomial$")
+  # On 2 and 3 ranks, gathering along a tree takes as long as gathering one by one.
+  gather <- planted(SCATTER_MODELS[["binomial tree"]], 2:3)[, operation := "gather"]
+  found <- which_broadcast(gather, replicates = 50L)
+  expect_identical(unique(found$equal), "binomial tree")
+  expect_identical(unique(found$next_best), NA_character_)
+  apart <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]]), replicates = 50L)
+  expect_identical(unique(apart$equal), "")
+})
+
 test_that("every model of an operation names its algorithms", {
   for (models in c(list(SCALING_MODELS), MODELS_OF)) {
     expect_true(all(vapply(models, \(model) nzchar(model$ran), NA)))
