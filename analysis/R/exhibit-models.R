@@ -87,7 +87,7 @@ exhibit_regime_table <- function(exhibit) {
   with_table(cbind(regimes_shown(found), changes_shown(found)), found, caption_of_exhibit(
     exhibit, paste(
       "Lines \u03b1 + G m of least relative squares in each regime, whose largest size is four",
-      "times its least or more;", WHAT_REGIMES_SAY
+      "times its least or more;", say_regimes(found)
     ), found$n
   ))
 }
@@ -110,7 +110,7 @@ exhibit_loggp_table <- function(exhibit) {
     exhibit, paste(
       "Lines \u03b1 + G m through the end-to-end latency in each regime. os, or (overheads by",
       "overlap) and g (gap): lines through them at the same sizes, at no bytes; L = \u03b1 - os",
-      "- or. G contains the parts of os and or that grow with the size;", WHAT_REGIMES_SAY
+      "- or. G contains the parts of os and or that grow with the size;", say_regimes(found)
     ), found$n
   ))
 }
@@ -121,6 +121,14 @@ WHAT_REGIMES_SAY <- paste(
   "launches that were left out better than curves without a jump do; a bend is no evidence of",
   "another protocol."
 )
+
+# Captions on regimes name the configurations with as many regimes as are fitted at most.
+say_regimes <- function(found) {
+  limited <- unique(name_configurations(found, c("mpi", "transport"), "from_bytes")[found$limited])
+  paste(c(WHAT_REGIMES_SAY, if (length(limited)) {
+    sprintf("At the largest number of regimes, there may be more: %s.", toString(limited))
+  }), collapse = " ")
+}
 
 # Regimes of every configuration of an exhibit. The function `more` makes further columns from the
 # launches (`key`, `bytes`, `median_s`) and the regimes of a configuration.
@@ -180,7 +188,7 @@ regimes_of <- function(part) {
   }
   fit <- fit_regimes(curve, noise = max(0.01, noise_of(curve), na.rm = TRUE))
   changes <- fit$changes[c(seq_len(nrow(fit$changes)), NA)]
-  data.table(n = uniqueN(curve$key), fit$regimes, changes)
+  data.table(n = uniqueN(curve$key), fit$regimes, changes, limited = fit$limited)
 }
 
 # The sizes with the most launches. If launches choose sizes, only common sizes can be combined.

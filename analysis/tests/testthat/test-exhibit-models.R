@@ -97,6 +97,18 @@ test_that("regimes come with their lines, the change, and the library's own limi
   expect_identical(elsewhere$data$explained[[1L]], FALSE)
 })
 
+test_that("a curve with as many regimes as are fitted is named in the caption", {
+  few <- drawn_from(write_protocols(fresh_folder()), one_row("regime_table"))
+  expect_false(any(few$data$limited))
+  expect_no_match(page_of(few), "largest number of regimes")
+  design <- design_of(bytes = 2^seq(0, 20), mpi = c("openmpi", "mpich"))
+  design[, time := 1e-6 + bytes * 1e-10]
+  design[mpi == "mpich", time := 1e-6 * 4^findInterval(log2(bytes), c(4, 8, 12, 16))]
+  many <- drawn_from(plant(fresh_folder(), design), one_row("regime_table"))
+  expect_identical(unique(many$data[limited == TRUE]$mpi), "mpich")
+  expect_match(page_of(many), "At the largest number of regimes, there may be more: MPICH")
+})
+
 test_that("limits set by hand are held against those that are seen", {
   folder <- write_protocols(fresh_folder(), seen = 4016, setting = list(eager_limit = "4096"))
   drawn <- drawn_from(folder, one_row("limit_table", "eager_limit_quick"))
