@@ -149,6 +149,7 @@ def test_a_faster_eager_limit_is_found_and_a_slower_one_never():
 RULES = {"bcast": [(8, "ring")], "reduce": [(8, "tree")]}
 FAST = dict.fromkeys([("bcast", 8), ("reduce", 8)], "faster")
 SLOW = {**FAST, ("reduce", 8): "slower"}
+OTHER = {**FAST, ("gather", 8): "slower"}
 
 
 @pytest.mark.parametrize(("limit", "answers", "confirmed"), [
@@ -160,8 +161,10 @@ SLOW = {**FAST, ("reduce", 8): "slower"}
     # One operation is slower in any case, and is left out.
     (0, [SLOW, {("bcast", 8): "faster"}], ({"bcast": RULES["bcast"]}, 0)),
     (65536, [SLOW, SLOW, {("bcast", 8): "faster"}], ({"bcast": RULES["bcast"]}, 0)),
-    # A layer that is closed for all operations slows one down that no rule sets.
-    (0, [{**FAST, ("gather", 8): "slower"}], ({}, 0)),
+    # A layer that is closed for all operations slows one down that no rule sets, each time.
+    (0, [OTHER, OTHER], ({}, 0)),
+    # The default was slower than itself by chance.
+    (0, [OTHER, FAST], (RULES, 0)),
     (0, [dict.fromkeys(FAST, "not settled")], ({}, 0))])
 def test_a_file_is_measured_again_until_a_session_confirms_all_of_it(
         tmp_path, monkeypatch, limit, answers, confirmed):

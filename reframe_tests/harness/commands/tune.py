@@ -393,17 +393,27 @@ def confirm(tuning, rules, limit, blocks):
     """The rules and the eager limit that another session confirms, and their file.
 
     A limit concerns every operation and size. A rule of one size closes layers of the library for
-    all sizes of the operation, so that other sizes may be slower, too. Thus a limit is left out if
-    anything is slower or nothing is faster, and then every operation that is slower. A further
-    session measures the remaining file, until a session confirms all of it.
+    all sizes of the operation, so that other sizes may be slower, too, or seem to be by chance:
+    they are measured once more. Thus a limit is left out if anything is slower or nothing is
+    faster, and then every operation that is slower. A further session measures the remaining file,
+    until a session confirms all of it.
     """
+    repeated = False
     while True:
         path = write(tuning, rules, limit, ["not confirmed by another session yet"])
         tuning.measure([path], blocks)
         found = verdicts(tuning.sessions[-1])
-        slower = {operation for (operation, _), verdict in found.items() if verdict == "slower"}
+        places = sorted(place for place, verdict in found.items() if verdict == "slower")
+        slower = {operation for operation, _ in places}
         if slower:
-            say(f"another session finds slower: {', '.join(sorted(slower))}")
+            say("another session finds slower: " + ", ".join(
+                f"{operation} at {size} B" for operation, size in places))
+        if slower and not limit and not repeated and not any(
+                tuning_files.algorithm_at(rules.get(operation, []), size)
+                for operation, size in places):
+            say("the file keeps the default there; it is measured once more")
+            repeated = True
+            continue
         if limit and (slower or "faster" not in found.values()):
             kept, limit = rules, 0
         elif slower:
