@@ -77,9 +77,8 @@ def test_every_algorithm_has_a_form_at_every_number_of_ranks(ranks):
     """Except those that libraries limit to powers of two, or to even numbers."""
     lacking = {(operation, name) for operation, forms in message_forms.FORMS.items()
                for name, form in forms.items() for root in (0, 1) if not form(ranks, KIB32, root)}
-    of_powers = {("allgather", "sparbit"), ("reduce_scatter_block", "halving_near")}
-    assert lacking == (of_powers if ranks & (ranks - 1) else set()) | (
-        {("allgather", "neighbor")} if ranks % 2 else set())
+    assert lacking == ({("reduce_scatter_block", "halving_near")} if ranks & (ranks - 1) else set()
+                       ) | ({("allgather", "neighbor")} if ranks % 2 else set())
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +220,15 @@ def test_an_algorithm_that_is_set_with_its_layers_closed_ran(mpi, name, tmp_path
     found, output = twin(mpi, tmp_path, "tcp", "32Ki", name)
     assert name in found[KIB32]["algorithms"], (found, output[-500:])
     assert found[KIB32]["verdict"] in (messages.REQUESTED, messages.ALIKE)
+
+
+@pytest.mark.parametrize(("mpi", "name"), [
+    pytest.param("openmpi", "rabenseifner", marks=has("openmpi")),
+    *(pytest.param("mpich", name, marks=has("mpich"))
+      for name in ("reduce_scatter_allgather", "recursive_multiplying", "tree"))])
+def test_an_algorithm_is_named_where_the_ranks_are_no_power_of_two(mpi, name, tmp_path):
+    found, output = twin(mpi, tmp_path, "tcp", "48Ki", name, ranks=6)
+    assert found[48 << 10]["algorithms"][0] == name, (found, output[-500:])
 
 
 @has("openmpi")
@@ -451,7 +459,7 @@ def test_trap_5_presets_that_fall_back_run_as_something_else(tmp_path):
     assert runs["12"]["algorithms"] == ["reduce_bcast"]
     assert runs["8"]["algorithms"] == ["ring"]
     assert runs["2"]["algorithms"] == ["rabenseifner"]
-    assert runs["32"]["algorithms"] == ["recursive_doubling"]
+    assert runs["32"]["algorithms"] == ["recursive_doubling", "recursive_multiplying"]
 
 
 def of_study(folder, setting, mpi="openmpi"):
@@ -473,6 +481,16 @@ def test_a_study_shows_the_effect_of_an_algorithm_and_none_of_a_dead_variable(tm
     name = "OMPI_MCA_coll_tuned_allreduce_algorithm"
     dead = of_study(tmp_path / "dead", f"{name}=ring")
     assert dead["effects"][name]["status"] == effects.NONE_SHOWN
+
+
+@has("openmpi")
+def test_a_collective_beside_messages_by_hand_names_its_algorithm(tmp_path):
+    log, found, _ = study(tmp_path, "--launches", "1", "--cells",
+                          "alltoall_variants.*openmpi.shm", tag="patterns-check")
+    (one,) = [record for record in found if record["status"] == "ok"]
+    rows = {row["operation"] for row in one["algorithms"]}
+    assert rows == {"alltoall-collective"}, log[-2000:]
+    assert all(row["words"].startswith("ran as ") for row in one["algorithms"])
 
 
 @has("mpich")

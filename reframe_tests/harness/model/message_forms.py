@@ -19,7 +19,7 @@ SYNONYMS = {
     "k_dissemination": "bruck", "recexch": "recursive_doubling",
     "recexch_doubling": "recursive_doubling",
     "recexch_single_buffer": "recursive_doubling", "recexch_multiple_buffer": "recursive_doubling",
-    "recursive_multiplying": "recursive_doubling", "reduce_scatter_allgather": "rabenseifner",
+    "reduce_scatter_allgather": "rabenseifner",
     "k_reduce_scatter_allgather": "rabenseifner", "reduce_scatter_gather": "rabenseifner",
     "scatter_recursive_doubling_allgather": "scatter_allgather",
     "scatter_ring_allgather": "scatter_ring", "scatter_allgather_ring": "scatter_ring",
@@ -132,18 +132,16 @@ def _knomial(k):
 
 
 def _preorder(r, p):
-    """Binomial, each subtree in consecutive ranks, the largest first."""
-    start, size = 0, p
-    while True:
-        at, rest = start + 1, size - 1
-        while rest:
-            part = min(1 << max((rest + 1).bit_length() - 2, 0), rest)
-            if r == at:
-                return start
-            if r < at + part:
-                start, size = at, part
-                break
-            at, rest = at + part, rest - part
+    """Binomial, each subtree in consecutive ranks, the largest first. The last ones may lack
+    ranks."""
+    start, at, part = 0, 1, 1 << ((p - 1).bit_length() - 1)
+    while r != at:
+        if at < r < at + part:
+            start, at = at, at + 1
+        else:
+            at += part
+        part //= 2
+    return start
 
 
 def _flat(r, p):  # noqa: ARG001
@@ -290,6 +288,15 @@ def _doubling(p, n, root=0):  # noqa: ARG001
     return [_of_core(core, inner).plus(_handed(p, n, 1)).plus(_handed(p, n, 1).turned())]
 
 
+def _multiplying(p, n, root=0):  # noqa: ARG001
+    """Recursive doubling whose spares are the last ranks."""
+    power = p - _spares(p)
+    found = Matrix((v, v ^ mask, n) for mask in _powers(power) for v in range(power))
+    for spare in range(power, p):
+        found.add(spare, spare - power, n).add(spare - power, spare, n)
+    return [found]
+
+
 def _rabenseifner(p, n, root=0):  # noqa: ARG001
     found, power = [], p - _spares(p)
     for size in (lambda mask: n // (2 * mask), lambda mask: n * mask // power):
@@ -403,8 +410,9 @@ def _gather_bcast(p, n, root=0):
 
 
 def _sparbit(p, n, root=0):  # noqa: ARG001
+    """From the largest distance on. After a distance, ranks have the blocks at its multiples."""
     return [Matrix((r, (r + mask) % p, n) for mask in _powers(p) for r in range(p)
-                   for _ in range(p // (2 * mask)))] if _is_power(p) else []
+                   for _ in range(-(-p // mask) - -(-p // (2 * mask))))]
 
 
 def _direct(p, n, root=0):  # noqa: ARG001
@@ -517,6 +525,7 @@ FORMS = {
     "reduce": {**{name: _reduces(name) for name in TREES}, "rabenseifner": _reduce_rabenseifner,
                "binary_in_order": _in_order},
     "allreduce": {"linear": _linear_both_ways, "recursive_doubling": _doubling,
+                  "recursive_multiplying": _multiplying,
                   "ring": _ring_of_vectors, "rabenseifner": _rabenseifner,
                   "tree": _tree_both_ways, "reduce_bcast": _reduce_bcast},
     "allgather": {"linear": _gather_bcast, "sparbit": _sparbit, "ring": _ring_of_blocks,
