@@ -7,9 +7,11 @@ import os
 import re
 import shutil
 import subprocess
+import types
 
 import pytest
 
+from reframe_tests import guidelines
 from reframe_tests.base import Experiment
 from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.commands import tune
@@ -303,6 +305,19 @@ def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path)
         "reduce_as_reduce_scatter_block_gather", "reduce_scatter_as_allreduce",
         "reduce_scatter_as_reduce_and_scatterv", "reduce_scatter_block_as_reduce_scatter",
         "scan_as_exscan_reduce_local", "scatter_as_bcast"}
+
+
+@pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
+@pytest.mark.parametrize("mpi", INSTALLED)
+def test_guidelines_measure_each_operation_with_its_replacements(mpi, tmp_path):
+    chosen = types.SimpleNamespace(family=FAMILIES[mpi], options={})
+    guidelines.Guidelines.choose_operations(chosen)
+    done = launch_once(FAMILIES[mpi], "collective", "--operation", chosen.options["operation"],
+                       "--sizes", "8", "--compute", "0", *BRIEF, "--start", "mpi-barrier",
+                       "--sync", "none", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    measured = {line.split()[0] for line in done.stdout.splitlines() if line[:1].isalpha()}
+    assert measured >= {"bcast", "ibcast", "bcast_init", "bcast_as_allgatherv", "alltoallw"}
 
 
 @pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
