@@ -136,6 +136,7 @@ class collective_topologies(OptionParameters, Full, Collective):
 
     topology = parameter(["grid", "graph"], type=str)
     varied = ["ranks", "topology"]
+    uncounted = "operations on neighbours cannot be counted"
     options = {"operation": "neighbor", "sizes": TEN_SIZES, "budget": 0.03}
 
 

@@ -370,6 +370,24 @@ def test_every_comparison_of_collectives_names_the_algorithms():
     assert named == {*twins.SUFFIXES, *UNCOUNTED}
 
 
+def test_a_twin_leaves_out_operations_that_cannot_be_counted():
+    counted = twins.counted_operations
+    assert counted("bcast,iallreduce,neighbor_alltoall") == "bcast,iallreduce"
+    assert counted("persistent,-gather_init") == counted("neighbor") == ""
+    words = counted("blocking,nonblocking,persistent,mockups,-gather_init,-scan").split(",")
+    assert words[:4] == ["blocking", "nonblocking", "mockups", "-scan"]
+    assert len(words[4:]) == 10 and {"-neighbor_alltoallw", "-ineighbor_allgather"} <= {*words}
+    assert len(",".join(words)) < 256  # the longest option of the benchmark
+
+
+@has("openmpi")
+def test_messages_are_counted_where_a_launch_has_operations_on_neighbours(tmp_path):
+    log, found, _ = study(tmp_path, "--launches", "1", "--cells", "guidelines.*openmpi.shm",
+                          tag="guidelines-check")
+    (one,) = [record for record in found if record["status"] == "ok"]
+    assert {"bcast", "iallgather"} <= {row["operation"] for row in one["algorithms"]}, log[-2000:]
+
+
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
     path, rules = tmp_path / "x.env", {"bcast": [(0, ""), (1024, "ring"), (8192, "")]}
     path.write_text(tuning_files.text_of(FAMILIES["mpich"], {"A_B": "c=d"}, rules, ["a line"]))

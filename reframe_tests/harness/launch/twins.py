@@ -5,6 +5,7 @@ One twin is made for each cell of a session, after the cell's first launch. If t
 variables or algorithms, a second twin without them shows the default of the library.
 """
 
+import re
 import shlex
 
 from ..machine import disk
@@ -20,10 +21,35 @@ SUFFIXES = {"collective": "", "alltoall-variants": "-collective"}
 FILES = {"twin": "messages.json", "default": "messages-default.json"}
 
 
+NEIGHBOURS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+
+
+def counted_operations(words):
+    """The operations of a twin, from those of its launch: without persistent calls, which the
+    counting does not see, and without operations on neighbours, in which the monitoring of Open
+    MPI 5.0.11 divides by zero. Empty: nothing is left."""
+    kept = [word for word in words.split(",")
+            if not re.search("neighbor|_init$|^persistent$", word)]
+    if not any(word[:1] != "-" for word in kept):
+        return ""
+    return ",".join([*kept, *(
+        f"-{prefix}neighbor_{name}" for group, prefix in (("blocking", ""), ("nonblocking", "i"))
+        if group in kept for name in NEIGHBOURS)])
+
+
 def wanted(cell):
     """Whether the last launches of the cell in this session have no twin yet."""
     return not any(record.get("algorithms") is not None
                    for record in sessions.last_launches(cell))
+
+
+def chosen_options(test):
+    """The options of a launch with the operations of its twin, if any are left; else None."""
+    options = test.chosen_options()
+    if test.experiment != "collective":
+        return options
+    operations = counted_operations(options.get("operation", "blocking"))
+    return {**options, "operation": operations} if operations else None
 
 
 def _command(test, file, unset=()):
@@ -32,7 +58,7 @@ def _command(test, file, unset=()):
     # ReFrame sets them when it writes the script, which is later.
     test.job.num_tasks = test.num_tasks
     test.job.num_tasks_per_node = test.num_tasks_per_node
-    options = request.benchmark_options({**test.chosen_options(), **BRIEF}, test.seed)
+    options = request.benchmark_options({**chosen_options(test), **BRIEF}, test.seed)
     start = launcher.run_command(test.job).replace("-r guard.json", f"-r guard-{file}", 1)
     words = [f"-u {name}" for name in unset]
     words += [f"{name}={value}" for name, value in request.counted_environment(file).items()]
@@ -43,6 +69,8 @@ def _command(test, file, unset=()):
 
 def commands(test):
     """Command lines that make the twins of a launch, behind it."""
+    if chosen_options(test) is None:
+        return []
     found = [_command(test, FILES["twin"])]
     if test.request.level.values:
         found.append(_command(test, FILES["default"], test.request.set_names()))

@@ -410,7 +410,7 @@ def _gather_bcast(p, n, root=0):
 
 
 def _sparbit(p, n, root=0):  # noqa: ARG001
-    """From the largest distance on. After a distance, ranks have the blocks at its multiples."""
+    """Largest distance first. After a distance, ranks have the blocks at its multiples."""
     return [Matrix((r, (r + mask) % p, n) for mask in _powers(p) for r in range(p)
                    for _ in range(-(-p // mask) - -(-p // (2 * mask))))]
 
