@@ -21,6 +21,14 @@ fact <- function(value, file, rows, command = "make paper DATA=reference") {
   paste0(FACT_BEGIN, length(paper_facts$rows), " ", text, FACT_END)
 }
 
+#' A sentence whose numbers of tests are facts of the same rows.
+#' @noRd
+facts_in <- function(text, ...) {
+  numbers <- gregexpr("(?<=in |of |; |[(])[0-9]+\\b", text, perl = TRUE)
+  regmatches(text, numbers) <- lapply(regmatches(text, numbers), \(n) vapply(n, fact, "", ...))
+  text
+}
+
 #' Evaluate an expression that produces a text with facts.
 #' @noRd
 with_facts <- function(code) {
@@ -59,7 +67,7 @@ facts_table <- function() {
   )
 }
 
-# Columns of launches and comparisons in the paper's data.
+# Columns of launches, comparisons and medians in the paper's data.
 FACT_COLUMNS <- list(
   launches = c(
     "site", "session", "id", "test", "mpi", "library", "transport", "placement", "hosts", "ranks",
@@ -69,6 +77,10 @@ FACT_COLUMNS <- list(
     "site", "simulated", "test", "operation", "transport", "placement", "hosts", "ranks",
     "settings", "parameters", "a", "b", "bytes", "ratio", "low", "high", "q", "verdict", "n_a",
     "n_b"
+  ),
+  medians = c(
+    "site", "simulated", "test", "operation", "mpi", "transport", "placement", "hosts", "ranks",
+    "settings", "parameters", "bytes", "n", "median_s", "cv"
   )
 )
 
@@ -82,11 +94,15 @@ write_fact_data <- function(given, out_dir) {
     table[, intersect(columns, names(table)), with = FALSE]
   }
   launches <- shown(study$launches, FACT_COLUMNS$launches)
-  launches[, used := study$launches$key %in% study$used$key]
+  launches[, `:=`(
+    used = study$launches$key %in% study$used$key,
+    outlying = study$launches$key %in% study$flags$outlying$key
+  )]
   tables <- list(
     launches = launches, comparisons = shown(study$comparison, FACT_COLUMNS$comparisons),
     claims = claims_table(given$claims), exhibits = given$coverage, printed = given$audit,
-    drift = study$drift
+    drift = study$drift, medians = shown(study$medians, FACT_COLUMNS$medians),
+    modes = study$flags$modes
   )
   for (name in names(tables)) {
     write_csv(tables[[name]], file.path(out_dir, "paper-data", paste0(name, ".csv")))

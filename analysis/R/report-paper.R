@@ -120,7 +120,7 @@ paper_made <- function(study) {
     "cotejo %s; launches of %s; %s.", getNamespaceVersion("cotejo"),
     paste(days, collapse = " to "),
     if (length(commits) > 3L) {
-      sprintf("%d commits, the last %s", length(commits),
+      sprintf("%s, the last %s", counted_fact(length(commits), "commit", "commits", "commit"),
         substr(study$used$commit[which.max(rank(study$used$started, ties.method = "first"))],
           1L, 10L))
     } else {
@@ -362,6 +362,12 @@ embed_exhibit <- function(row, folder) {
   )
 }
 
+# A number of values of a column of the used launches, with its noun.
+counted_fact <- function(n, one, many, column) {
+  rows <- sprintf("values of %s where used is TRUE", column)
+  paste(fact(n, "launches", rows), if (n == 1L) one else many)
+}
+
 #' Threats to validity that apply to these data, one sentence per threat.
 #' @noRd
 paper_threats <- function(study) {
@@ -373,8 +379,8 @@ paper_threats <- function(study) {
   sentences <- c(
     sprintf(
       "The launches ran on %s of %s; other machines may give other results.",
-      count_of(uniqueN(used$cpu_model), "model of CPU", "models of CPU"),
-      count_of(uniqueN(used$site), "site", "sites")
+      counted_fact(uniqueN(used$cpu_model), "model of CPU", "models of CPU", "cpu_model"),
+      counted_fact(uniqueN(used$site), "site", "sites", "site")
     ),
     if (any(used$governor %in% "unknown")) {
       paste(
@@ -386,35 +392,44 @@ paper_threats <- function(study) {
       "TCP within one host uses no network."
     },
     if (length(labels)) {
-      sprintf("Some networks and machines are not real hardware: %s.", grounds_in_words(labels))
+      sprintf(
+        "%s of networks and machines name no real hardware (%s).",
+        counted_fact(length(labels), "description", "descriptions", "simulated, not empty,"),
+        toString(intersect(GROUNDS, ground_of(labels)))
+      )
     },
     if (!is.null(shared)) sprintf("In some launches, %s.", shared),
     if (length(cv)) {
       sprintf(
         paste(
           "The coefficient of variation of the launch medians of a configuration has a median of",
-          "%s %% and a maximum of %s %% over %d configurations."
+          "%s %% and a maximum of %s %% over %s configurations and sizes."
         ),
-        format_digits(100 * stats::median(cv)), format_digits(100 * max(cv)), length(cv)
+        fact(format_digits(100 * stats::median(cv)), "medians", "median of cv"),
+        fact(format_digits(100 * max(cv)), "medians", "maximum of cv"),
+        fact(length(cv), "medians", "rows with cv")
       )
     },
     sprintf(
       paste(
-        "%s of %d launches are over 1.5 times their configuration's median, or under 1/1.5 of it;",
+        "%s of %s launches are over 1.5 times their configuration's median, or under 1/1.5 of it;",
         "the results include them."
       ),
-      length(out), nrow(used)
+      fact(length(out), "launches", "rows where outlying is TRUE"),
+      fact(nrow(used), "launches", "rows where used is TRUE")
     ),
     sprintf(
-      "The launches of %d configurations fall into several groups, which a median hides.",
-      nrow(study$flags$modes)
+      "The launches of %s configurations fall into several groups, which a median hides.",
+      fact(nrow(study$flags$modes), "modes", "all rows")
     ),
     sprintf(
       paste(
         "The launches are of %s; a comparison within one session does not include differences",
         "from day to day."
       ),
-      count_of(uniqueN(used[, c("site", "session")]), "session", "sessions")
+      counted_fact(
+        uniqueN(used[, c("site", "session")]), "session", "sessions", "site and session"
+      )
     ),
     "Corrections cover the comparisons of one question, and not all comparisons of this paper."
   )

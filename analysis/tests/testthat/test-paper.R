@@ -53,6 +53,14 @@ test_that("the paper has its sections and computes what it says", {
   expect_lt(length(strsplit(text, " ")[[1L]]), 8000L)
   headings <- regmatches(html, gregexpr("<h[23][^>]*>[^<]*", html))[[1L]]
   expect_identical(anyDuplicated(sub("^<[^>]*>", "", headings)), 0L)
+  expect_match(html, "fastest library in <a class=\"fact\"[^>]*>6</a> of <a class=\"fact\"")
+  # Numbers of headings and threats lead to their data, but for the bounds of an outlier.
+  threats <- sub("(?s).*<h2[^>]*>Threats to validity(.*?)<h2.*", "\\1", html, perl = TRUE)
+  plain <- gsub("<[^>]*>", "", gsub("<a class=\"fact\"[^>]*>[^<]*</a>", "", threats))
+  numbers <- regmatches(plain, gregexpr("[0-9./]+[0-9]|[0-9]", plain))[[1L]]
+  expect_identical(numbers, c("1.5", "1/1.5"))
+  expect_no_match(headings, ": [0-9]+ of [0-9]+$")
+  expect_match(text, "Exhibits with data: [0-9]+ of 52")
   expect_lte(lengths(regmatches(html, gregexpr("<figure>", html, fixed = TRUE))), 30L)
   expect_match(text, "The paper judges [0-9]+ conclusions of this study")
   expect_match(text, "MPICH takes less time than Open MPI for messages", fixed = TRUE)
