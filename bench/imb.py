@@ -145,7 +145,7 @@ def ways_of(name):
     if AGAINST[name][0][0] == "collective":
         ways |= {"no counters": functools.partial(as_imb, otherwise="no-counters"),
                  "theirs with counters": functools.partial(by_imb, otherwise="counters"),
-                 "our barrier": functools.partial(as_imb, changes={"--start": "barrier"})}
+                 "cotejo's barrier": functools.partial(as_imb, changes={"--start": "barrier"})}
     return ways
 
 

@@ -15,8 +15,8 @@ UNITS = r"\((?:[µnm]?s|h|B|[KMGk]?B/s|Mbit/s|million messages/s|messages/s|%|[^
 #: Titles that promise an axis, and its column.
 AXES = {"ranks": "ranks", "pairs": "pairs", "threads": "threads", "burst": "burst"}
 #: Names of tests, operations and options, and numbers without a word.
-NO_WORDS = r"(?<!reduce)(?<!neighbor)(?<!scatter)(?<!AF)_|\w=|[a-z]\.[a-z]|-(?:first|second)\b" \
-           r"|, [0-9.]+$|^[0-9.]+$|\btest [a-z]"
+NO_WORDS = r"(?<!reduce)(?<!neighbor)(?<!scatter)(?<!AF)(?<!MPI)_|\w=|[a-z]\.[a-z]" \
+           r"|-(?:first|second)\b|, [0-9.]+$|^[0-9.]+$|\btest [a-z]"
 
 
 def texts(svg):
@@ -75,6 +75,8 @@ def faults(path, overlays=()):
     heading, subtitle = re.search(r"<title>([^<]*)</title>\s*<desc>([^<]*)</desc>", svg).groups()
     if not re.search(r"\bsites?\b", subtitle.partition("Test ")[0]):
         yield "no place in the subtitle"
+    if re.search("interval", re.sub("No intervals", "", subtitle)) and "No intervals" in subtitle:
+        yield "the caption explains an interval, and there are none"
     headings = f"{heading}. {subtitle}"
     for word, column in AXES.items():
         values = {row.get(column) for row in rows}

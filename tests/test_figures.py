@@ -61,12 +61,13 @@ def damaged(svg, how):
             "legend": re.sub(r">(far|near|Open MPI|MPICH|Intel MPI)[^<]*</text>", "></text>", svg),
             "panel": svg.replace("SimGrid SMPI</text>", "simulated_pingpong</text>"),
             "by ranks": svg.replace("<title>", "<title>Time by ranks, "),
+            "interval": svg.replace("</desc>", " 95 % interval over launches.</desc>"),
             "no place": re.sub(r"<desc>.*?Test ", "<desc>Test ", svg),
             "printed": svg.replace("SimGrid SMPI", "Open MPI")}[how]
 
 
 @pytest.mark.parametrize("how", ["panels", "pt", "high", "unit", "legend", "panel", "by ranks",
-                                 "no place", "printed"])
+                                 "interval", "no place", "printed"])
 def test_each_rule_can_be_broken(drawn, tmp_path, how):
     path = drawn / "finisterrae/fig-5.7-simulated.svg"
     overlays = [{"label": "largest of HP-MPI over InfiniBand, 2009", "panel": "SimGrid"}]
@@ -76,3 +77,9 @@ def test_each_rule_can_be_broken(drawn, tmp_path, how):
     assert [*figures.faults(copy, overlays)] == []
     copy.write_text(damaged(path.read_text(), how))
     assert how in " ".join(figures.faults(copy, overlays))
+
+
+def test_the_code_of_figures_stays_small():
+    """It had 2,130 lines at commit c9c0be8, with its own renderer."""
+    files = [*(REPO / "analysis/R").glob("draw-*.R")]
+    assert files and sum(len(file.read_text().splitlines()) for file in files) <= 1130

@@ -216,6 +216,16 @@ def test_texts_of_reports_and_exhibits_follow_the_rules(page):
     assert [fault for text in texts for fault in faults_of(text, WORDS | NAMELESS)] == []
 
 
+def test_words_of_figures_follow_the_rules():
+    def texts(part):
+        for value in part.values() if isinstance(part, dict) else part:
+            yield from [value] if isinstance(value, str) else texts(value)
+    refused = {**WORDS, "our": "cotejo's", "least|greatest": "minimum, maximum"}
+    words = yaml.safe_load((REPO / "analysis/inst/words.yaml").read_text())
+    assert [fault for text in texts(words) for fault in faults_of(text, refused)] == []
+    assert [*faults_of("our barrier", refused)] != []
+
+
 def test_a_relative_clause_without_a_noun_is_refused_in_reports():
     text = "3 not drawn, and what they wait for"
     assert any("the noun" in fault for fault in faults_of(text, WORDS | NAMELESS))

@@ -86,6 +86,23 @@ run_command <- function(command, status = 1L) {
   }))
 }
 
+#' The share in an option of a command: `"3%"` and `"0.03"` are 0.03.
+#'
+#' @param text one text.
+#' @param default value for an empty text.
+#' @return a number above 0 and below 1.
+#' @noRd
+share_of_text <- function(text, default) {
+  if (!nzchar(text)) {
+    return(default)
+  }
+  value <- suppressWarnings(as.numeric(sub("%$", "", text))) / if (endsWith(text, "%")) 100 else 1
+  if (is.na(value) || value <= 0 || value >= 1) {
+    refuse(sprintf("\"%s\" is no share; give one such as 3%% or 0.03", text))
+  }
+  value
+}
+
 # The line that a command prints for an error. It names the function unless the error is a refusal.
 said_of_error <- function(error) {
   call <- conditionCall(error)

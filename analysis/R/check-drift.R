@@ -94,8 +94,7 @@ plot_drift <- function(summary) {
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_line(data = lines, colour = COLOURS[[2L]], linetype = "42", linewidth = 0.5) +
     ggplot2::geom_point(size = 1.5, colour = COLOURS[[1L]]) +
-    ggplot2::facet_wrap(~panel, ncol = 2L, scales = "free",
-      labeller = ggplot2::as_labeller(fit_titles(2L))) +
+    facet_panels(2L, "free") +
     ggplot2::scale_x_continuous("block, in the order of the session", breaks = whole_breaks) +
     ggplot2::ylab("times of the block against the median (%)") +
     ggplot2::labs(title = sprintf(

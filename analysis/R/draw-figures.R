@@ -6,39 +6,27 @@
 #' The test is named only if no other property distinguishes its rows from those of another test.
 #' @noRd
 panel_of <- function(table) {
-  many <- function(column) uniqueN(table[[column]]) > 1L
   # All properties of a configuration: a line must not connect two configurations.
   strata <- intersect(names(table), c(
     "site", "simulated", "scale", "test", "placement", "hosts", "ranks", "settings", "parameters"
   ))
-  said <- Filter(many, setdiff(strata, c("scale", "test")))
-  extra <- lapply(said, function(column) {
-    if (column %in% c("settings", "parameters")) {
-      values_in_words(table[[column]])
-    } else {
-      as.character(in_words(column, table[[column]]))
-    }
-  })
-  extra <- Reduce(join_words, extra, rep("", nrow(table)))
+  said <- setdiff(strata, c("scale", "test"))
+  said <- said[lengths(lapply(said, \(column) unique(table[[column]]))) > 1L]
+  extra <- join_words(c(list(rep("", nrow(table))), lapply(said, function(column) {
+    as.character(in_words(column, table[[column]]))
+  })))
   where <- paste(operation_in_words(table$operation), title_of(table$transport), sep = ", ")
   one <- if (length(strata)) number_of(table, strata) else rep(1L, nrow(table))
   for (words in list(test_in_words, \(test) gsub("_", " ", test, fixed = TRUE))) {
-    several <- rowsum(as.integer(!duplicated(data.table(where, extra, one))),
-      paste(where, extra, sep = "\n"))
-    unclear <- several[paste(where, extra, sep = "\n"), 1L] > 1L
+    text <- paste(where, extra, sep = "\n")
+    pairs <- unique(data.table(text, one))
+    unclear <- text %in% pairs$text[duplicated(pairs$text)]
     if (any(unclear) && "test" %in% strata) {
-      extra[unclear] <- join_words(extra[unclear], words(table$test[unclear]))
+      extra[unclear] <- join_words(list(extra[unclear], words(table$test[unclear])))
     }
   }
-  text <- paste0(where, ifelse(nzchar(extra), paste0("\n", extra), ""))
+  text <- sub("\n$", "", paste(where, extra, sep = "\n"))
   factor(text, unique(text[order(table$operation, table$transport)]))
-}
-
-join_words <- function(a, b) paste0(a, ifelse(nzchar(a) & nzchar(b), ", ", ""), b)
-
-shown_levels <- function(table, by) {
-  known <- title_of(in_order(unique(table[[by]])))
-  factor(title_of(table[[by]]), known)
 }
 
 # Largest number of emulated and simulated machines that a caption names.
@@ -50,18 +38,14 @@ caption_of <- function(shown, n, simulated) {
   range <- paste(unique(range(n)), collapse = " to ")
   if (max(n) < MIN_LAUNCHES) shown <- without_intervals(shown)
   labels <- unique(simulated[nzchar(simulated)])
-  text <- sprintf(
-    "%s n\u00a0=\u00a0%s %s.", shown, range, if (range == "1") "launch" else "launches"
-  )
+  text <- sprintf("%s n\u00a0=\u00a0%s.", shown, count_of(range, "launch", "launches"))
   # In a figure of many machines, the panels name them.
-  warning <- if (length(labels) > MOST_LABELS) {
-    sprintf(
-      "NOT REAL HARDWARE: %d emulated or simulated machines, see the panels.", length(labels)
-    )
-  } else if (length(labels)) {
-    paste("NOT REAL HARDWARE:", toString(labels))
+  machines <- if (length(labels) > MOST_LABELS) {
+    sprintf("%d emulated or simulated machines, see the panels.", length(labels))
+  } else {
+    toString(labels)
   }
-  paste(c(text, warning), collapse = "\n")
+  paste(c(text, if (length(labels)) paste("NOT REAL HARDWARE:", machines)), collapse = "\n")
 }
 
 # With too few launches there are no intervals, so that the caption must not mention any.
@@ -77,28 +61,25 @@ without_intervals <- function(text) {
 #' @noRd
 plot_by_size <- function(points, medians, by, value, low, high, unit, factor, title, what,
                          best = "lowest") {
-  points <- copy(points)[, `:=`(panel = panel_of(points), level = shown_levels(points, by))]
-  medians <- copy(medians)[, `:=`(panel = panel_of(medians), level = shown_levels(medians, by))]
-  all_sizes <- medians$bytes
-  data <- medians[, setdiff(names(medians), c("panel", "level")), with = FALSE]
-  place <- function(table, columns) {
-    x <- place_bytes(table$bytes, all_sizes) * set_apart(table$level)
-    set(table, j = "x", value = x)
-    for (name in names(columns)) {
-      set(table, j = name, value = table[[columns[[name]]]] * factor)
-    }
+  placed <- function(table, values) {
+    names <- title_of(in_order(unique(table[[by]])))
+    level <- factor(title_of(table[[by]]), names)
+    x <- place_bytes(table$bytes, medians$bytes) * set_apart(level)
+    values <- lapply(values, \(name) table[[name]] * factor)
+    copy(table)[, c("panel", "level", "x", names(values)) := c(
+      list(panel_of(table), level, x), values
+    )]
   }
-  place(points, c(y = value))
-  place(medians, c(y = value, y_low = low, y_high = high))
-  plot <- draw_curves(points, medians) +
-    scale_bytes(all_sizes) +
+  drawn <- placed(medians, c(y = value, y_low = low, y_high = high))
+  plot <- draw_curves(placed(points, c(y = value)), drawn) +
+    scale_bytes(medians$bytes) +
     ggplot2::scale_y_log10(unit, breaks = decades, labels = format_axis) +
     ggplot2::labs(
-      title = finding_of_curves(medians, "bytes", unit, best, by),
+      title = finding_of_curves(drawn, "bytes", unit, best, by),
       subtitle = paste0(title, ". ", where_measured(medians), "."),
       caption = caption_of(what, medians$n, medians$simulated)
     )
-  with_data(plot, data)
+  with_data(plot, medians)
 }
 
 #' Curves of medians with their intervals, and the range of the launches behind them.
@@ -111,29 +92,24 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
 #' @param lines whether lines connect the points; a line needs two.
 #' @return a ggplot without axes' scales.
 #' @noRd
-draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE,
+draw_curves <- function(points, medians, scales = "fixed",
+                        columns = columns_of_panels(uniqueN(medians$panel)), lines = TRUE,
                         most = Inf) {
   # One line for all launches of a point. Hundreds of figures with a mark for each launch would be
   # slow to draw and to open.
-  ranges <- points[, c("panel", "level", "x", "y")]
-  ranges[, c("y_low", "y_high") := list(y, y)]
-  if (nrow(ranges)) {
-    ranges[, c("y_low", "y_high") := list(min(y), max(y)), by = c("panel", "level", "x")]
-  }
-  ranges <- unique(ranges[y_low < y_high], by = c("panel", "level", "x"))
+  by <- c("panel", "level")
+  ranges <- points[, c(by, "x", "y"), with = FALSE]
+  ranges[, `:=`(y_low = min(y, Inf), y_high = max(y, -Inf)), by = c(by, "x")]
+  ranges <- unique(ranges[y_low < y_high], by = c(by, "x"))
   if (is.finite(most)) {
     tops <- medians[, list(top = most * max(y, na.rm = TRUE)), by = "panel"]
     ranges <- cut_at(ranges, tops)
     medians <- cut_at(medians, tops)
   }
   # A line needs two points and one configuration, which has one point at each place.
-  several <- medians[, list(count = .N, places = uniqueN(x)), by = c("panel", "level")]
-  several <- several[lines & count > 1L & count == places]
-  joined <- copy(medians)[several, on = c("panel", "level"), nomatch = NULL]
-  setorderv(joined, c("panel", "level", "x"))
-  joined[, part := parts_of_line(x), by = c("panel", "level")]
-  joined <- joined[joined[, .I[.N > 1L], by = c("panel", "level", "part")]$V1]
-  if (is.null(columns)) columns <- columns_of_panels(uniqueN(medians$panel))
+  joined <- medians[order(panel, level, x)]
+  joined[, part := if (anyDuplicated(x)) NA_integer_ else parts_of_line(x), by = by]
+  joined <- joined[joined[, .I[lines & .N > 1L & !is.na(part)], by = c(by, "part")]$V1]
   ggplot2::ggplot(medians, ggplot2::aes(x, y, colour = level)) +
     ggplot2::geom_linerange(
       ggplot2::aes(ymin = y_low, ymax = y_high),
@@ -148,19 +124,13 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
       linewidth = 0.9, alpha = 0.5, na.rm = TRUE, show.legend = FALSE
     ) +
     ggplot2::geom_point(ggplot2::aes(shape = level), size = 1.6) +
-    ggplot2::facet_wrap(
-      ~panel,
-      ncol = columns, scales = scales, labeller = ggplot2::as_labeller(fit_titles(columns))
-    ) +
+    facet_panels(columns, scales) +
     level_scales(levels(medians$level)) +
     theme_cotejo()
 }
 
 # Cuts intervals and ranges at the top of their panel.
 cut_at <- function(table, tops) {
-  if (!"y_high" %in% names(table)) {
-    return(table)
-  }
   top <- tops$top[match(table$panel, tops$panel)]
   copy(table)[, `:=`(y_low = pmin(y_low, top), y_high = pmin(y_high, top))]
 }
@@ -173,29 +143,18 @@ columns_of_panels <- function(count) if (count < 3L) count else if (count > 6L) 
 #' @noRd
 parts_of_line <- function(x) {
   steps <- diff(if (all(x > 0)) log2(x) else x)
-  if (length(steps) < 3L) {
-    return(rep(1L, length(x)))
-  }
   c(1L, 1L + cumsum(steps > 2.5 * median(steps)))
 }
 
-# Wraps the titles of panels to the width of one panel in a row of `columns` panels.
-fit_titles <- function(columns) {
-  width <- 82L %/% columns
-  fit <- function(line) if (nchar(line) > width) strwrap(line, width) else line
-  function(titles) {
-    lines <- strsplit(as.character(titles), "\n", fixed = TRUE)
-    vapply(lines, \(l) paste(unlist(lapply(l, fit)), collapse = "\n"), "")
-  }
+# Panels whose titles are wrapped to the width of one panel in a row of `columns` panels.
+facet_panels <- function(columns, scales = "fixed") {
+  fit <- \(titles) vapply(as.character(titles), wrap_lines, "", 82L %/% columns + 1L)
+  ggplot2::facet_wrap(~panel,
+    ncol = columns, scales = scales, labeller = ggplot2::as_labeller(fit)
+  )
 }
 
-# Width in characters at which captions are wrapped before drawing.
-CAPTION_WIDTH <- 120L
-
-format_axis <- function(v) {
-  text <- vapply(v, format, "", scientific = FALSE, drop0trailing = TRUE)
-  ifelse(is.na(v), "", text)
-}
+format_axis <- function(v) fifelse(is.na(v), "", format_whole(v, 7L))
 
 #' The colours of a heat map; the legend's title names the quantity and its unit. After the theme.
 #' @noRd
@@ -211,15 +170,12 @@ fill_by_value <- function(title, ...) {
 # Breaks at all powers of ten, so that the reader can count them. If there are too few, breaks at
 # round numbers between them are added.
 decades <- function(limits) {
-  powers <- seq(floor(log10(limits[[1L]])), ceiling(log10(limits[[2L]])))
-  for (steps in list(1, c(1, 3), c(1, 2, 5))) {
-    breaks <- c(outer(steps, 10^powers))
-    inside <- sort(breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]])
-    if (length(inside) >= 3L) {
-      return(inside)
-    }
-  }
-  pretty(limits, 4L)
+  powers <- 10^seq(floor(log10(limits[[1L]])), ceiling(log10(limits[[2L]])))
+  breaks <- lapply(list(1, c(1, 3), c(1, 2, 5)), \(steps) {
+    every <- sort(c(outer(steps, powers)))
+    every[every >= limits[[1L]] & every <= limits[[2L]]]
+  })
+  c(breaks[lengths(breaks) >= 3L], list(pretty(limits, 4L)))[[1L]]
 }
 
 # Factor that shifts the points of each level horizontally, so that bars do not hide one another.
@@ -230,43 +186,36 @@ with_data <- function(plot, data) {
   plot
 }
 
-#' Time of one message by size.
+#' Time or bandwidth of one message by size.
 #'
 #' @param summary what [summarise_launches()] returned: the points.
 #' @param medians what [summarise_configurations()] returned: lines and bars.
 #' @param by factor whose levels differ in colour, shape and line.
-#' @return a ggplot, microseconds over message size, log-log; its data as attribute `data`.
+#' @return a ggplot, microseconds or MB/s (10^6 B/s) over message size, log-log; its data as
+#'   attribute `data`.
 #' @examples
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
 #' summary <- summarise_launches(study)
 #' medians <- summarise_configurations(summary)
 #' plot_latency(summary, medians)
+#' plot_bandwidth(summary, medians)
 #' @export
 plot_latency <- function(summary, medians, by = "mpi") {
   plot_by_size(
     summary[summary$median_s > 0], medians[medians$median_s > 0], by,
     "median_s", "low_s", "high_s", "time of one message, one way (\u00b5s)", 1e6,
-    "Time of one message", WHAT_CURVES_SHOW
+    "Time of one message", words_of_caption("curves")
   )
 }
 
-#' Bandwidth of one message by size.
-#'
-#' @inheritParams plot_latency
-#' @return a ggplot, MB/s (10^6 B/s) over message size, log-log; its data as attribute `data`.
-#' @examples
-#' study <- read_study(system.file("extdata/study", package = "cotejo"))
-#' summary <- summarise_launches(study)
-#' medians <- summarise_configurations(summary)
-#' plot_bandwidth(summary, medians)
+#' @rdname plot_latency
 #' @export
 plot_bandwidth <- function(summary, medians, by = "mpi") {
   plot_by_size(
     summary[summary$bytes > 0], medians[medians$bytes > 0], by,
     "bytes_per_s", "bytes_per_s_low", "bytes_per_s_high",
     "bandwidth (MB/s)", 1e-6, "Bandwidth of one message",
-    paste("Bandwidth: message size divided by time; 1 MB is 10\u2076 B.", WHAT_CURVES_SHOW),
-    "highest"
+    paste(words_of_caption("bandwidth"), words_of_caption("curves")), "highest"
   )
 }
 
@@ -288,32 +237,21 @@ plot_difference <- function(comparison, delta = 0.03) {
     set(table, j = name, value = "")
     setcolorder(table, name)
   }
-  table[, pair := paste0(title_of(a), " / ", title_of(b))]
-  pair_names <- unique(table$pair)
+  data <- copy(table)
+  pair <- paste0(title_of(table$a), " / ", title_of(table$b))
+  pairs <- unique(pair)
   where <- panel_of(table)
-  panels <- c(t(outer(levels(where), pair_names, paste, sep = "\n")))
-  set(table, j = "panel", value = droplevels(factor(paste0(where, "\n", table$pair), panels)))
+  panels <- c(t(outer(levels(where), pairs, paste, sep = "\n")))
+  table[, panel := droplevels(factor(paste(where, pair, sep = "\n"), panels))]
   if (nlevels(table$panel) > MOST_PANELS) {
-    return(plot_winners(table[, !c("panel", "pair")], where))
+    return(plot_winners(data, where))
   }
-  table[, x := place_bytes(bytes, table$bytes)]
-  table[, shown := result_of(table)]
-  labels <- caption_of(
-    sprintf(paste(
-      "Points: ratio of times over blocks, of the first library over the second. Bars:",
-      "interval within the question, on which verdicts rest. Grey band: \u00b1%s %%, within",
-      "which a difference is not relevant."
-    ), format(100 * delta)),
-    pmin(table$n_a, table$n_b), table$simulated
-  )
-  band <- data.table(
-    ymin = 1 / (1 + delta), ymax = 1 + delta, xmin = min(table$x) / 2, xmax = max(table$x) * 2
-  )
-  columns <- if (length(pair_names) == 3L) 3L else columns_of_panels(nlevels(table$panel))
+  table[, `:=`(x = place_bytes(bytes, bytes), shown = result_of(table))]
+  columns <- if (length(pairs) == 3L) 3L else columns_of_panels(nlevels(table$panel))
   plot <- ggplot2::ggplot(table, ggplot2::aes(x, ratio)) +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = xmin, xmax = xmax, ymin = ymin, ymax = ymax),
-      data = band, inherit.aes = FALSE, fill = "grey82"
+    ggplot2::annotate("rect",
+      xmin = min(table$x) / 2, xmax = max(table$x) * 2, ymin = 1 / (1 + delta), ymax = 1 + delta,
+      fill = "grey82"
     ) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_line(linewidth = 0.25, colour = "grey65") +
@@ -322,25 +260,26 @@ plot_difference <- function(comparison, delta = 0.03) {
       linewidth = 0.5, na.rm = TRUE
     ) +
     ggplot2::geom_point(ggplot2::aes(colour = shown, fill = shown, shape = shown), size = 1.8) +
-    ggplot2::facet_wrap(~panel,
-      ncol = columns, scales = "free_y", labeller = ggplot2::as_labeller(fit_titles(columns))
-    ) +
+    facet_panels(columns, "free_y") +
     result_scales(levels(droplevels(table$shown))) +
     scale_bytes(table$bytes, expand = c(0, 0)) +
     ggplot2::scale_y_continuous(
       "ratio of times, first / second", trans = "log2", breaks = ratio_breaks, labels = format_axis
     ) +
     ggplot2::labs(
-      title = say_wins(fastest_of(table[, !c("panel", "pair", "x", "shown")])$winner),
-      subtitle = paste("Ratio of times by message size.", where_measured(table)), caption = labels
+      title = say_wins(fastest_of(data)$winner),
+      subtitle = paste("Ratio of times by message size.", where_measured(table)),
+      caption = caption_of(
+        words_of_caption("difference", format(100 * delta)), pmin(table$n_a, table$n_b),
+        table$simulated
+      )
     ) +
     theme_cotejo()
-  with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
+  with_data(plot, data)
 }
 
 # Classes of the lead over the next library, and the opacity of the winner's colour in each class.
 LEADS <- c(`< 1.1 times` = 0.35, `< 1.5` = 0.6, `< 2` = 0.8, `more` = 1)
-LEAD_ENDS <- c(1.1, 1.5, 2, Inf)
 # Largest number of rows in a figure of winners that fits a page.
 MOST_ROWS <- 30L
 # Largest number of columns. If there are more sizes, only powers of two are shown.
@@ -354,15 +293,10 @@ MOST_SIZES <- 24L
 #' @noRd
 plot_winners <- function(table, where) {
   place <- c(strata_in(table), "bytes")
-  won <- fastest_of(table)
-  each <- rbind(
-    cbind(table[, place, with = FALSE], side = table$a, ahead = 1 / table$ratio),
-    cbind(table[, place, with = FALSE], side = table$b, ahead = table$ratio)
-  )
-  next_to <- each[won, on = c(place, side = "winner")][, list(ahead = min(ahead)), by = place]
-  won[next_to, ahead := i.ahead, on = place]
-  rows <- cbind(table[, place, with = FALSE], where = gsub("\n", ", ", where, fixed = TRUE))
-  won[unique(rows, by = place), where := i.where, on = place]
+  won <- cbind(table, where = gsub("\n", ", ", where, fixed = TRUE))[fastest_of(table), on = place]
+  won <- won[, list(where = where[[1L]], winner = winner[[1L]], ahead = min(
+    ratio[b == winner], 1 / ratio[a == winner], Inf
+  )), keyby = place]
   if (uniqueN(won$bytes) > MOST_SIZES) {
     won <- won[bytes == 0 | log2(pmax(bytes, 1)) %% 1 == 0]
   }
@@ -374,12 +308,8 @@ plot_winners <- function(table, where) {
   shown[, `:=`(
     where = factor(where, rev(labels)), size = factor(bytes, sort(unique(bytes))),
     shown = factor(fifelse(nzchar(winner), title_of(winner), none), levels),
-    lead = factor(
-      names(LEADS)[findInterval(fcoalesce(ahead, 1), LEAD_ENDS, left.open = TRUE) + 1L],
-      names(LEADS)
-    )
+    lead = cut(ahead, c(-Inf, 1.1, 1.5, 2, Inf), names(LEADS))
   )]
-  colours <- colours_of(setdiff(unique(shown$winner), ""))
   plot <- ggplot2::ggplot(shown, ggplot2::aes(size, where)) +
     ggplot2::geom_tile(
       ggplot2::aes(fill = shown, alpha = lead), data = shown[nzchar(winner)], colour = "white",
@@ -390,16 +320,16 @@ plot_winners <- function(table, where) {
       stroke = 0, show.legend = FALSE
     ) +
     ggplot2::scale_fill_manual(
-      values = stats::setNames(c(colours, "grey70"), levels),
+      values = stats::setNames(c(colours_of(setdiff(shown$winner, "")), "grey70"), levels),
       breaks = utils::head(levels, -1L)
     ) +
     ggplot2::scale_alpha_manual(values = LEADS, drop = FALSE) +
     ggplot2::scale_x_discrete("message size",
       limits = levels(shown$size), labels = function(v) format_bytes(as.numeric(v)),
       guide = ggplot2::guide_axis(angle = 60)) +
-    ggplot2::scale_y_discrete(NULL, limits = levels(shown$where), labels = function(v) {
-      vapply(strwrap(v, 60L, simplify = FALSE), paste, "", collapse = "\n")
-    }) +
+    ggplot2::scale_y_discrete(NULL,
+      limits = levels(shown$where), labels = \(v) vapply(v, wrap_lines, "", 60L, USE.NAMES = FALSE)
+    ) +
     ggplot2::labs(
       title = say_wins(won$winner),
       subtitle = paste(c(
@@ -409,10 +339,9 @@ plot_winners <- function(table, where) {
             length(labels), uniqueN(won$where))
         }
       ), collapse = "\n"),
-      caption = caption_of(paste(
-        "Colour: the library that is faster than every other; deeper: further ahead of the next.",
-        "Grey point: no single winner."
-      ), pmin(table$n_a, table$n_b), table$simulated)
+      caption = caption_of(
+        words_of_caption("winners"), pmin(table$n_a, table$n_b), table$simulated
+      )
     ) + theme_cotejo()
   with_data(plot, table)
 }
@@ -431,21 +360,15 @@ ratio_breaks <- function(limits) {
 VERDICTS <- c(
   within = "within a bound", `not settled` = "not settled", `not tested` = "not tested"
 )
-VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey65"), VERDICTS)
-VERDICT_SHAPES <- stats::setNames(c(15, 1, 4), VERDICTS)
 
 #' The result of each pair: the name of the faster level, or the reason why no level is faster.
 #' @noRd
 result_of <- function(table, name = title_of) {
-  verdict <- as.character(table$verdict)
-  other <- VERDICTS[verdict]
   first <- as.character(name(table$a))
   second <- as.character(name(table$b))
-  result <- fcase(
-    verdict == "faster", paste(first, "faster"), verdict == "slower", paste(second, "faster"),
-    rep(TRUE, nrow(table)), unname(other)
-  )
-  factor(result, c(paste(unique(c(first, second)), "faster"), VERDICTS))
+  winner <- paste(fifelse(table$verdict == "faster", first, second), "faster")
+  none <- unname(VERDICTS[as.character(table$verdict)])
+  factor(fcoalesce(none, winner), c(paste(unique(c(first, second)), "faster"), VERDICTS))
 }
 
 #' Scales in which a winner has the colour of its library, as in other figures. Other results are
@@ -453,22 +376,17 @@ result_of <- function(table, name = title_of) {
 #' @noRd
 result_scales <- function(levels) {
   winners <- setdiff(levels, VERDICTS)
-  colours <- said$families$colour[match(sub(" faster$", "", winners), said$families$title)]
-  if (!length(colours) || anyNA(colours)) colours <- rep_len(COLOURS[-7L], length(winners))
+  colours <- declared_colours(sub(" faster$", "", winners), "title")
   shapes <- rep_len(c(25, 24, 23, 22), length(winners))
+  shown <- c(winners, VERDICTS)
   guide <- legend_of(levels)
   list(
     ggplot2::scale_colour_manual(
-      values = c(stats::setNames(colours, winners), VERDICT_COLOURS),
+      values = stats::setNames(c(colours, "#000000", "grey50", "grey65"), shown),
       aesthetics = c("colour", "fill"), guide = guide
     ),
     ggplot2::scale_shape_manual(
-      values = c(stats::setNames(shapes, winners), VERDICT_SHAPES), guide = guide
+      values = stats::setNames(c(shapes, 15, 1, 4), shown), guide = guide
     )
   )
 }
-
-WHAT_CURVES_SHOW <- paste(
-  "Points: median of the launch medians. Thick lines: its 95 % interval over launches.",
-  "Thin lines: range of the launches."
-)

@@ -7,12 +7,6 @@ figure_files <- function(names) {
   as.vector(outer(names, figure_endings(), paste, sep = "."))
 }
 
-save_numbered <- function(i, shared) {
-  figure <- shared$figures[i]
-  message("drawing ", figure$name)
-  save_plot(plot_figure(shared$study, figure), shared$out_dir, figure$name)
-}
-
 #' Write the files of plots, in as many processes as there are cores.
 #'
 #' @param plots plots by name, or functions that make them in the process that draws them.
@@ -46,14 +40,10 @@ MESSAGES <- c("pingpong", "pingping", "stream", "exchange", "datatypes", "imb")
 #' and `bcast-first`.
 #' @noRd
 base_operation <- function(operation) {
-  base <- sub("_init$", "", sub("[-.].*$", "", operation))
-  sub("^i(?=all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)", "", base, perl = TRUE)
-}
-
-# The same for very many rows.
-base_of <- function(operation) {
   few <- unique(operation)
-  base_operation(few)[match(operation, few)]
+  base <- sub("_init$", "", sub("[-.].*$", "", few))
+  kinds <- "^i(?=all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)"
+  sub(kinds, "", base, perl = TRUE)[match(operation, few)]
 }
 
 # An experiment with more panels has figures for each of its operations and their variants.
@@ -66,12 +56,7 @@ APART_FROM <- 120L
 list_figures <- function(study) {
   # Benchmarks of other tools come after cotejo's own.
   names <- measured_by_size(study$medians)
-  names <- names[order(names == "imb")]
-  none <- data.table(
-    name = character(), kind = character(), experiment = character(), operation = character(),
-    work = integer()
-  )
-  rbindlist(c(list(none), lapply(names, function(one) {
+  figures <- lapply(names[order(names == "imb")], function(one) {
     medians <- study$medians[experiment == one]
     panels <- uniqueN(panel_of(medians))
     kinds <- c(
@@ -79,62 +64,53 @@ list_figures <- function(study) {
       if (one %in% MESSAGES && any(medians$bytes > 0) && panels <= MOST_PANELS) "bandwidth"
     )
     operations <- unique(base_operation(sort(unique(medians$operation), method = "radix")))
-    apart <- length(operations) > 1L && panels > APART_FROM
-    rbindlist(lapply(if (apart) operations else NA_character_, function(operation) {
-      of <- study$summary$experiment == one
-      if (apart) of <- of & base_of(study$summary$operation) == operation
-      data.table(
-        name = slug_of_question(one, operation), kind = kinds,
-        experiment = one, operation = operation, work = sum(of)
-      )[, name := paste0(kind, "-", name)]
-    }))
-  }), if (any(study$drift$blocks > 1L)) {
-    list(data.table(
-      name = "drift", kind = "drift", experiment = NA_character_, operation = NA_character_,
-      work = nrow(study$summary)
-    ))
-  }))
+    if (length(operations) == 1L || panels <= APART_FROM) operations <- NA_character_
+    CJ(experiment = one, operation = operations, kind = kinds, sorted = FALSE)
+  })
+  none <- data.table(kind = character(), experiment = character(), operation = character())
+  drift <- if (any(study$drift$blocks > 1L)) data.table(kind = "drift")
+  figures <- rbindlist(c(list(none), figures, list(drift)), fill = TRUE)
+  questions <- study$summary[, list(work = .N), by = c("experiment", "operation")]
+  figures[, `:=`(
+    name = fifelse(
+      is.na(experiment), kind, paste0(kind, "-", slug_of_question(experiment, operation))
+    ),
+    work = vapply(seq_len(.N), \(i) sum(rows_of_question(questions, figures[i])$work), 0L)
+  )][]
 }
 
 #' The part of a file name that identifies the subject of a figure or page.
 #' @noRd
 slug_of_question <- function(experiment, operation) {
-  slug <- function(text) gsub("[^A-Za-z0-9]+", "-", tolower(text))
-  paste0(slug(experiment), fifelse(is.na(operation), "", paste0("-", slug(operation))))
+  text <- fifelse(is.na(operation), experiment, paste0(experiment, "-", operation))
+  gsub("[^A-Za-z0-9]+", "-", tolower(text))
 }
 
-#' One figure of a study; `NULL` where its operation has no data for it.
-#'
-#' @param figure row of [list_figures()].
+#' The rows of a table that belong to a question: its experiment and operation, unless `NA`.
 #' @noRd
-plot_figure <- function(study, figure) {
-  of <- function(table) {
-    rows <- table$experiment == figure$experiment
-    if (!is.na(figure$operation)) rows <- rows & base_of(table$operation) == figure$operation
-    table[rows]
-  }
-  switch(figure$kind,
-    latency = plot_latency(of(study$summary), of(study$medians)),
-    bandwidth = plot_bandwidth(of(study$summary), of(study$medians)),
-    difference = plot_difference(of(study$comparison), study$delta),
-    drift = plot_drift(study$summary)
-  )
+rows_of_question <- function(table, question) {
+  of <- function(values, wanted) is.na(wanted) | values == wanted
+  table[which(
+    of(table$experiment, question$experiment) &
+      of(base_operation(table$operation), question$operation)
+  )]
 }
 
 #' Functions that make the figures of a study, by name.
+#'
+#' @param figures what [list_figures()] returned.
 #' @noRd
-plots_of_study <- function(study) {
-  figures <- list_figures(study)
-  plots <- lapply(seq_len(nrow(figures)), function(i) function() plot_figure(study, figures[i]))
+plots_of_study <- function(study, figures = list_figures(study)) {
+  plots <- lapply(seq_len(nrow(figures)), function(i) {
+    of <- function(table) rows_of_question(table, figures[i])
+    switch(figures$kind[[i]],
+      latency = function() plot_latency(of(study$summary), of(study$medians)),
+      bandwidth = function() plot_bandwidth(of(study$summary), of(study$medians)),
+      difference = function() plot_difference(of(study$comparison), study$delta),
+      drift = function() plot_drift(study$summary)
+    )
+  })
   stats::setNames(plots, figures$name)
-}
-
-#' Evaluate code with the file endings that are written for each figure.
-#' @noRd
-with_endings <- function(endings, code) {
-  old <- options(cotejo.endings = endings)
-  on.exit(options(old))
-  force(code)
 }
 
 endings_of <- function(pdf) c("svg", if (pdf) "pdf", "csv")
@@ -155,9 +131,7 @@ save_plot <- function(plot, out_dir, name) {
   write_csv(attr(plot, "data"), path("csv"))
 }
 
-write_csv <- function(table, path) {
-  write_whole(path, function(file) put_table(table, file))
-}
+write_csv <- function(table, path) write_whole(path, function(file) put_table(table, file))
 
 # `fwrite()` does not report a full disk. Then a row or the last line end is missing.
 put_table <- function(table, file) {

@@ -21,23 +21,25 @@ MOST_PANELS <- 12L
 #' @noRd
 fit_panels <- function(plot) {
   columns <- names(c(plot$facet$params$facets, plot$facet$params$rows, plot$facet$params$cols))
-  tables <- c(list(plot$data), lapply(plot$layers, `[[`, "data"))
-  tables <- Filter(function(data) is.data.frame(data) && all(columns %in% names(data)), tables)
-  if (!length(columns) || !length(tables)) {
-    return(plot)
-  }
-  panels <- unique(rbindlist(lapply(tables, function(data) {
-    as.data.table(lapply(stats::setNames(columns, columns), function(name) data[[name]]))
-  })))
+  has_panels <- function(data) is.data.frame(data) && all(columns %in% names(data))
+  tables <- Filter(has_panels, c(list(plot$data), lapply(plot$layers, `[[`, "data")))
+  panels <- unique(rbindlist(lapply(tables, \(data) as.data.table(data)[, columns, with = FALSE])))
   if (nrow(panels) <= MOST_PANELS) {
     return(plot)
   }
   setorderv(panels, columns)
   most <- order(-spread_of_panels(plot$data, panels))[seq_len(MOST_PANELS)]
   wanted <- panels[sort(most)]
-  plot$data <- rows_of_panels(plot$data, wanted)
+  fit <- function(data) {
+    if (!has_panels(data)) {
+      return(data)
+    }
+    rows <- as.data.table(data)[wanted, on = columns, which = TRUE, nomatch = NULL]
+    as.data.frame(data)[sort(rows), , drop = FALSE]
+  }
+  plot$data <- fit(plot$data)
   plot$layers <- lapply(plot$layers, function(layer) {
-    ggplot2::ggproto(NULL, layer, data = rows_of_panels(layer$data, wanted))
+    ggplot2::ggproto(NULL, layer, data = fit(layer$data))
   })
   plot$labels$subtitle <- paste(c(plot$labels$subtitle, sprintf(
     "The %d of %d panels whose curves differ most; the CSV file has all.", MOST_PANELS,
@@ -50,35 +52,23 @@ fit_panels <- function(plot) {
 #' the largest ratio.
 #' @noRd
 spread_of_panels <- function(data, panels) {
-  value <- if ("ratio" %in% names(data)) data$ratio else data$y
-  if (is.null(value)) {
-    return(rep(0, nrow(panels)))
-  }
-  level <- if ("ratio" %in% names(data) || is.null(data$level)) 1L else data$level
-  table <- data.table(
-    panel = key_of_panels(data, names(panels)), level, value = suppressWarnings(log(value))
-  )[is.finite(value)]
-  spread <- if ("ratio" %in% names(data)) {
-    table[, list(spread = max(abs(value))), by = "panel"]
+  columns <- names(panels)
+  of_ratios <- "ratio" %in% names(data)
+  curves <- as.data.table(data)[, columns, with = FALSE]
+  value <- if (of_ratios) data$ratio else if (is.null(data$y)) 1 else data$y
+  curves[, `:=`(
+    curve = if (of_ratios || is.null(data$level)) 1L else data$level,
+    y = suppressWarnings(log(value))
+  )]
+  curves <- curves[is.finite(y)]
+  spread <- if (of_ratios) {
+    curves[, list(spread = max(abs(y))), by = columns]
   } else {
-    table[, list(value = mean(value)), by = c("panel", "level")][,
-      list(spread = diff(range(value))), by = "panel"
+    curves[, list(y = mean(y)), by = c(columns, "curve")][
+      , list(spread = diff(range(y))), by = columns
     ]
   }
-  fcoalesce(spread$spread[match(key_of_panels(panels, names(panels)), spread$panel)], 0)
-}
-
-key_of_panels <- function(table, columns) {
-  do.call(paste, c(lapply(columns, \(name) as.character(table[[name]])), sep = "\r"))
-}
-
-rows_of_panels <- function(data, wanted) {
-  columns <- names(wanted)
-  if (!is.data.frame(data) || !all(columns %in% names(data))) {
-    return(data)
-  }
-  rows <- key_of_panels(data, columns) %in% key_of_panels(wanted, columns)
-  as.data.frame(data)[rows, , drop = FALSE]
+  fcoalesce(spread[panels, on = columns]$spread, 0)
 }
 
 #' Draw text as UTF-8 until the calling function returns. In the locale "C", as in cron and
@@ -108,7 +98,7 @@ lay_out <- function(plot) {
   on.exit(grDevices::dev.off(), add = TRUE)
   built <- without_notes(ggplot2::ggplot_build(plot))
   grobs <- without_notes(ggplot2::ggplot_gtable(built))
-  rows <- unique(grobs$layout$t[startsWith(grobs$layout$name, "panel")])
+  rows <- unique(ggplot2::panel_rows(grobs)$t)
   panel <- panel_height(built, grobs, length(rows))
   grobs$heights[rows] <- grid::unit(panel, "in")
   height <- grid::convertHeight(sum(grobs$heights), "in", valueOnly = TRUE)
@@ -125,12 +115,11 @@ lay_out <- function(plot) {
 #' @noRd
 panel_height <- function(built, grobs, rows) {
   if (isTRUE(grobs$respect)) {
-    columns <- unique(grobs$layout$l[startsWith(grobs$layout$name, "panel")])
+    columns <- unique(ggplot2::panel_cols(grobs)$l)
     fixed <- sum(grobs$widths[-columns])
     free <- FIGURE$width - grid::convertWidth(fixed, "in", valueOnly = TRUE)
-    panel <- grobs$layout[startsWith(grobs$layout$name, "panel"), ][1L, ]
-    ratio <- as.numeric(grobs$heights[[panel$t]]) / as.numeric(grobs$widths[[panel$l]])
-    return(free / length(columns) * ratio)
+    height <- as.numeric(grobs$heights[[ggplot2::panel_rows(grobs)$t[[1L]]]])
+    return(free / length(columns) * height / as.numeric(grobs$widths[[columns[[1L]]]]))
   }
   lines <- vapply(built$layout$panel_params, function(panel) {
     length(unlist(strsplit(as.character(panel$y$get_labels()), "\n", fixed = TRUE)))
@@ -170,21 +159,18 @@ svg_text <- function(drawing) {
     system_fonts = list(sans = FONT)
   )
   tryCatch(grid::grid.draw(drawing$grobs), finally = grDevices::dev.off())
-  text <- as.character(svg())
-  text <- gsub("font-family: \"DejaVu Sans\"", paste("font-family:", FONT_FAMILIES), text,
-    fixed = TRUE)
   escaped <- function(label) {
     htmlEscape(gsub("\n", " ", gsub("[.][.] ", ". ", paste(label, collapse = ". "))))
   }
   words <- sprintf(
-    "<svg role='img'\\1>\n<title>%s</title>\n<desc>%s</desc>",
-    in_replacement(escaped(drawing$labels$title)),
-    in_replacement(escaped(c(drawing$labels$subtitle, drawing$labels$caption)))
+    "\n<title>%s</title>\n<desc>%s</desc>", escaped(drawing$labels$title),
+    escaped(c(drawing$labels$subtitle, drawing$labels$caption))
   )
-  sub("<svg( [^>]*)>", words, text)
+  text <- as.character(svg())
+  tag <- regexpr("<svg[^>]*>", text)
+  regmatches(text, tag) <- paste0(sub("<svg", "<svg role='img'", regmatches(text, tag)), words)
+  gsub(sprintf("\"%s\"", FONT), FONT_FAMILIES, text, fixed = TRUE)
 }
-
-in_replacement <- function(text) gsub("\\", "\\\\", text, fixed = TRUE)
 
 #' Draw a laid-out plot as PDF. Fonts are embedded if R has cairo.
 #' @noRd
@@ -209,15 +195,8 @@ remove_dates <- function(file) {
   bytes <- readBin(file, "raw", file.size(file))
   ended <- utils::tail(bytes[!bytes %in% as.raw(c(10, 13))], 5L)
   if (!identical(ended, charToRaw("%%EOF"))) cannot_write(file)
-  text <- rawToChar(replace(bytes, bytes == 0 | bytes > 127, as.raw(32)))
-  dates <- gregexpr("/(Creation|Mod)Date \\(D:[0-9]+", text)[[1L]]
-  if (dates[[1L]] > 0L) {
-    for (i in seq_along(dates)) {
-      end <- dates[[i]] + attr(dates, "match.length")[[i]] - 1L
-      digits <- seq(regexpr(":", substring(text, dates[[i]]), fixed = TRUE) + dates[[i]], end)
-      fixed <- utils::head(charToRaw("20000101000000"), length(digits))
-      bytes[utils::head(digits, 14L)] <- fixed
-    }
+  for (at in grepRaw("Date \\(D:[0-9]{14}", bytes, all = TRUE)) {
+    bytes[at + 8:21] <- charToRaw("20000101000000")
   }
   put_bytes(bytes, file)
 }

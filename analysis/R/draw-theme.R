@@ -11,16 +11,9 @@
 #'   theme_cotejo()
 #' @export
 theme_cotejo <- function(base_size = 9) {
-  # Cached, because hundreds of figures use it.
-  keep_once(paste("theme", base_size), function() make_theme(base_size))
-}
-
-# Smallest text size of figures, points.
-SMALL_TEXT <- 8
-
-make_theme <- function(base_size) {
   grey <- "grey30"
-  ggplot2::theme_bw(base_size = base_size) + ggplot2::theme(
+  # Cached, because hundreds of figures use it.
+  keep_once(paste("theme", base_size), \() ggplot2::theme_bw(base_size) + ggplot2::theme(
     panel.grid.minor = ggplot2::element_blank(),
     panel.grid.major = ggplot2::element_line(colour = "grey91", linewidth = 0.3),
     panel.border = ggplot2::element_rect(colour = "grey55", fill = NA, linewidth = 0.4),
@@ -40,8 +33,11 @@ make_theme <- function(base_size) {
     plot.caption = ggplot2::element_text(
       hjust = 0, colour = grey, size = SMALL_TEXT, lineheight = 1.1
     )
-  )
+  ))
 }
+
+# Smallest text size of figures, points.
+SMALL_TEXT <- 8
 
 # Okabe and Ito's colours, ordered so that neighbours differ in lightness, too.
 COLOURS <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -53,14 +49,13 @@ LINETYPES <- c("solid", "42", "12", "4212", "61", "2262", "1343")
 #' families have the colours that the families declare.
 #' @noRd
 level_scales <- function(levels) {
-  pick <- function(values) {
+  pick <- function(values, turn = 1L) {
     i <- seq_along(levels) - 1L
-    turn <- if (identical(values, COLOURS)) 0L else i %/% length(values)
-    stats::setNames(values[(i + turn) %% length(values) + 1L], levels)
+    values[(i + turn * (i %/% length(values))) %% length(values) + 1L]
   }
   guide <- legend_of(levels)
   colours <- colours_of_families(levels)
-  if (is.null(colours)) colours <- pick(COLOURS)
+  if (is.null(colours)) colours <- pick(COLOURS, 0L)
   list(
     ggplot2::scale_colour_manual(values = colours, limits = levels, guide = guide),
     ggplot2::scale_shape_manual(values = pick(SHAPES), limits = levels, guide = guide),
@@ -92,13 +87,17 @@ colours_of_families <- function(levels) {
   }
 }
 
-#' The colours of MPI libraries by name: declared by all of them, or else from a palette.
+#' The colours of MPI libraries by name.
 #' @noRd
 colours_of <- function(mpis) {
   mpis <- in_order(unique(mpis))
-  colours <- said$families$colour[match(mpis, said$families$name)]
-  if (!length(colours) || anyNA(colours)) colours <- rep_len(COLOURS[-7L], length(mpis))
-  stats::setNames(colours, mpis)
+  stats::setNames(declared_colours(mpis, "name"), mpis)
+}
+
+# The colours that all of the libraries declare, or else colours from a palette.
+declared_colours <- function(mpis, by) {
+  colours <- said$families$colour[match(mpis, said$families[[by]])]
+  if (!length(colours) || anyNA(colours)) rep_len(COLOURS[-7L], length(mpis)) else colours
 }
 
 # Characters that fit in one row of a legend.
@@ -108,11 +107,10 @@ LEGEND_WIDTH <- 106L
 #' smallest other size.
 #' @noRd
 scale_bytes <- function(bytes, ...) {
-  sizes <- sort(unique(bytes))
   powers <- 2^seq(0, 40, by = 2)
-  shown <- powers[powers >= min(sizes[sizes > 0], 1) & powers <= max(sizes, 1)]
+  shown <- powers[powers >= min(bytes[bytes > 0], 1) & powers <= max(bytes, 1)]
   shown <- shown[seq(1L, length(shown), by = ceiling(length(shown) / 6))]
-  zero <- if (any(sizes == 0)) zero_place(bytes)
+  zero <- if (any(bytes == 0)) zero_place(bytes)
   ggplot2::scale_x_continuous(
     "message size", trans = "log2", breaks = c(zero, shown),
     labels = c(if (length(zero)) "0 B", format_bytes(shown)),

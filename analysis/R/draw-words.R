@@ -7,30 +7,22 @@ said$families <- NULL
 
 #' One part of the file of words, such as `operations`: a vector or list of words by name.
 #'
-#' `families` and `transports` are titles for sessions that declare none. `selectors` maps
+#' `titles` has names of families and transports for sessions that declare none. `selectors` maps
 #' SimGrid's own names of sets of algorithms to the MPI libraries.
 #' @noRd
 words_for <- function(part) {
-  if (is.null(said$words)) {
-    said$words <- yaml::read_yaml(system.file("words.yaml", package = "cotejo", mustWork = TRUE))
-  }
-  words <- said$words[[part]]
+  words <- keep_once("words", function() {
+    yaml::read_yaml(system.file("words.yaml", package = "cotejo", mustWork = TRUE))
+  })[[part]]
   if (any(lengths(words) > 1L)) words else unlist(words)
 }
-
-#' The titles that sessions without declarations have.
-#' @noRd
-old_titles <- function() c(words_for("titles"), words_for("families"), words_for("transports"))
 
 #' Evaluate an expression with the titles, colours and order that sessions declare.
 #'
 #' @param families what [families_of()] returns; may be empty, as for sessions of version 1.
 #' @noRd
 with_families <- function(families, code) {
-  old <- said$families
-  on.exit(said$families <- old)
-  said$families <- if (NROW(families)) families
-  force(code)
+  rlang::with_bindings(code, families = if (NROW(families)) families, .env = said)
 }
 
 #' The families and transports of sessions, each as declared by the latest session. The result is a
@@ -39,17 +31,14 @@ with_families <- function(families, code) {
 #' @param sessions what [read_sessions()] returned as `sessions`.
 #' @noRd
 families_of <- function(sessions) {
-  if (!nrow(sessions)) {
-    return(data.table())
-  }
-  latest <- order(sessions$session, method = "radix")
+  latest <- order(as.character(sessions$session), method = "radix")
   all <- rbindlist(c(sessions$families[latest], sessions$transports[latest]), fill = TRUE)
   if (!nrow(all)) {
     return(all)
   }
   all <- unique(all, by = "name", fromLast = TRUE)
   # Titles must be unique, because figures distinguish names by their titles.
-  known <- old_titles()
+  known <- words_for("titles")
   known <- known[!names(known) %in% all$name]
   title <- NULL # column, bound here for R CMD check
   all[title %in% c(title[duplicated(title)], known), title := sprintf("%s (%s)", title, name)][]
@@ -59,7 +48,7 @@ families_of <- function(sessions) {
 #' @noRd
 title_of <- function(name) {
   name <- as.character(name)
-  known <- old_titles()[name]
+  known <- words_for("titles")[name]
   theirs <- said$families$title[match(name, said$families$name)]
   if (length(theirs)) known <- fcoalesce(theirs, unname(known))
   fcoalesce(unname(known), name)
@@ -93,8 +82,7 @@ operation_in_words <- function(operation) {
 #' Names of operations in words with the experiment, where no title names it: "LogP, gap".
 #' @noRd
 question_in_words <- function(operation) {
-  part <- sub("-.*", "", operation)
-  experiment <- unname(words_for("experiments")[part])
+  experiment <- unname(words_for("experiments")[sub("-.*", "", operation)])
   words <- operation_in_words(operation)
   known <- operation %in% names(words_for("operations")) & !is.na(experiment)
   fifelse(known, paste(experiment, words, sep = ", "), words)
@@ -102,28 +90,19 @@ question_in_words <- function(operation) {
 
 #' Settings and parameters in words: "mode standard, non-blocking". Leaves out the names that the
 #' operation or a column already contains (`dropped`).
+#'
+#' @param kind `setting` or `parameter`.
 #' @noRd
-values_in_words <- function(values, dropped = IN_OPERATION) {
+values_in_words <- function(values, kind, dropped = c("kernel", "pattern", "window", "ranks")) {
   few <- unique(as.character(values))
-  starts <- words_for("starts")
   words <- vapply(strsplit(few, "; ?"), function(parts) {
     name <- sub("=.*", "", parts)
-    value <- substring(parts, nchar(name) + 2L)
-    said <- fcase(
-      name == "blocking", fifelse(value == "no", "non-blocking", "blocking"),
-      name == "compute", say_value("parameter_compute", value),
-      name == "timer", say_value("parameter_timer", value),
-      name == "ranks", say_value("ranks", value),
-      name == "start" & value %in% names(starts), unname(starts[value]),
-      name == "eager_limit" & grepl("^[0-9]+$", value), paste("eager up to", value, "B"),
-      startsWith(name, "algorithm_"), chartr("_", " ", paste(name, value)),
-      rep(TRUE, length(name)), paste(chartr("_", " ", name), value)
-    )
+    column <- fifelse(is_counted(name), name, paste(kind, name, sep = "_"))
+    said <- mapply(say_value, column, substring(parts, nchar(name) + 2L))
     toString(said[!name %in% dropped])
   }, "")
   words[match(values, few)]
 }
-IN_OPERATION <- c("kernel", "pattern", "window", "ranks")
 
 #' The purpose of a test, in words.
 #' @noRd
@@ -142,51 +121,26 @@ sentence_case <- function(text) {
 #' Sizes in binary units: 1 B, 64 KiB, 4 MiB. Sizes that are not multiples stay exact in B.
 #' @noRd
 format_bytes <- function(bytes) {
-  scale <- fcase(
-    bytes >= 2^30 & bytes %% 2^30 == 0, 3L, bytes >= 2^20 & bytes %% 2^20 == 0, 2L,
-    bytes >= 2^10 & bytes %% 2^10 == 0, 1L, rep(TRUE, length(bytes)), 0L
-  )
+  units <- outer(bytes, 1024^(1:3), \(bytes, unit) bytes >= unit & bytes %% unit == 0)
+  scale <- as.integer(rowSums(units, na.rm = TRUE))
   unit <- c("B", "KiB", "MiB", "GiB")[scale + 1L]
   paste(format_whole(bytes / 1024^scale), unit)
 }
 
-format_whole <- function(x) {
-  # Format each distinct size once, because sizes repeat.
-  few <- unique(x)
-  vapply(few, format, "", scientific = FALSE, digits = 15L, trim = TRUE)[match(x, few)]
-}
-
-#' Parse a share: `"3%"` and `"0.03"` are 0.03.
-#'
-#' @param text one text.
-#' @param default value for an empty text.
-#' @return a number above 0 and below 1.
-#' @noRd
-share_of_text <- function(text, default) {
-  if (!nzchar(text)) {
-    return(default)
-  }
-  value <- suppressWarnings(as.numeric(sub("%$", "", text))) / if (endsWith(text, "%")) 100 else 1
-  if (is.na(value) || value <= 0 || value >= 1) {
-    refuse(sprintf("\"%s\" is no share; give one such as 3%% or 0.03", text))
-  }
-  value
-}
+format_whole <- function(x, digits = 15L) formatC(x, digits = digits, width = 1L, format = "fg")
 
 #' Number of decimals that leave at least `digits` significant digits, for each number.
 #' @noRd
 decimals_of <- function(x, digits = 3L) {
-  out <- integer(length(x))
-  there <- is.finite(x) & x != 0
-  out[there] <- as.integer(pmax(0, digits - 1L - floor(log10(abs(x[there])))))
-  out
+  size <- fifelse(is.finite(x) & x != 0, abs(as.numeric(x)), 10^digits)
+  as.integer(pmax(0, digits - 1L - floor(log10(size))))
 }
 
 #' Numbers with at least three significant digits and no exponent.
 #' @noRd
-format_digits <- function(x, digits = 3L) {
+format_digits <- function(x, digits = 3L, decimals = decimals_of(x, digits)) {
   x <- as.numeric(unname(x))
-  fifelse(is.na(x), "NA", sprintf("%.*f", decimals_of(x, digits), x))
+  fifelse(is.na(x), "NA", sprintf("%.*f", decimals, x))
 }
 
 #' Times in microseconds.
@@ -196,8 +150,7 @@ format_us <- function(seconds, digits = 4L) format_digits(seconds * 1e6, digits)
 #' `median [low, high]` with the same decimals for all three; only the median without an interval.
 #' @noRd
 format_interval <- function(value, low, high, digits = 3L) {
-  decimals <- decimals_of(value, digits)
-  text <- function(x) fifelse(is.na(x), "NA", sprintf("%.*f", decimals, as.numeric(x)))
+  text <- function(x) format_digits(x, decimals = decimals_of(value, digits))
   fifelse(
     is.na(low) | is.na(high), text(value),
     sprintf("%s [%s, %s]", text(value), text(low), text(high))
@@ -214,56 +167,31 @@ format_p <- function(p) {
 }
 
 format_count <- function(a, b) {
-  ifelse(a == b, sprintf("n = %d", a), sprintf("n = %d and %d", a, b))
+  paste("n =", ifelse(a == b, a, paste(a, "and", b)))
 }
 
-#' Headings for strata, with the test that measured each: one text for each row.
+#' Texts joined by commas, for each row. Empty texts are left out.
+#'
+#' @param parts list of texts of the same length.
 #' @noRd
-title_of_stratum <- function(rows) {
-  sprintf("%s (%s)", sentence_case(describe_stratum(rows)), rows$test)
-}
-
-#' Descriptions of strata in words: "ping-pong, shared memory, placement near".
-#' @noRd
-describe_stratum <- function(rows) {
-  parts <- list(
-    if (!is.null(rows$mpi)) title_of(rows$mpi), question_in_words(rows$operation),
-    title_of(rows$transport),
-    if (!is.null(rows$placement)) {
-      fifelse(nzchar(rows$placement), paste("placement", rows$placement), "")
-    },
-    if (!is.null(rows$settings)) values_in_words(rows$settings, dropped = character()),
-    if (!is.null(rows$parameters)) values_in_words(rows$parameters, dropped = character()),
-    rows$simulated
-  )
-  out <- rep("", nrow(rows))
-  for (part in Filter(length, parts)) {
-    more <- nzchar(part)
-    out[more] <- paste0(out[more], fifelse(nzchar(out[more]), ", ", ""), part[more])
-  }
-  out
+join_words <- function(parts) {
+  Reduce(\(a, b) paste0(a, fifelse(nzchar(a) & nzchar(b), ", ", ""), b), parts)
 }
 
 #' The version text of a library, up to the end of its version number.
 #' @noRd
 short_library <- function(library) {
   text <- gsub("[[:space:]]+", " ", library)
-  found <- regmatches(text, regexpr("^.*?[0-9]+(\\.[0-9]+)+[^ ,]*", text, perl = TRUE))
-  numbered <- grepl("[0-9]+\\.[0-9]+", text)
-  text[numbered] <- found
-  substr(text, 1L, 80L)
-}
-
-#' The range of sizes, in words.
-#' @noRd
-say_sizes <- function(bytes) {
-  ends <- unique(format_bytes(range(bytes)))
-  if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
+  substr(sub("^(.*?[0-9]+(\\.[0-9]+)+[^ ,]*).*$", "\\1", text, perl = TRUE), 1L, 80L)
 }
 
 #' A share in percent as it was given, such as an accepted slowdown.
 #' @noRd
 say_margin <- function(share) paste(format(100 * share), "%")
+
+#' The words for what a kind of figure shows; `...` are the values in them.
+#' @noRd
+words_of_caption <- function(kind, ...) sprintf(words_for("captions")[[kind]], ...)
 
 count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
 
@@ -284,56 +212,44 @@ VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 
 say_value <- function(column, values) {
   known <- switch(column,
-    operation = words_for("operations"), test = words_for("tests"),
-    setting_coll_selector = vapply(
-      words_for("selectors"), \(mpi) paste("choice of", title_of(mpi)), ""
-    ), words_for("values")[[column]]
+    operation = words_for("operations"), unlist(words_for("values")[[column]])
   )
-  known <- if (is.null(known)) rep(NA_character_, length(values)) else unlist(known)[values]
   counted <- words_for("counted")[[column]]
+  template <- words_for("templates")[column]
+  varied <- grepl(VARIED_COLUMN, column)
+  words <- switch(column,
+    bytes = , setting_eager_limit = format_bytes(as.numeric(values)),
+    keys = format_whole(as.numeric(values)), simulated = short_label(values),
+    log2_points = chartr("0123456789", words_for("superscripts"), values),
+    parameters = values_in_words(values, "parameter"),
+    settings = values_in_words(values, "setting"),
+    setting_coll_selector = title_of(fcoalesce(unname(words_for("selectors")[values]), values)),
+    test = test_in_words(values), algorithm = chartr("_", " ", values),
+    if (varied) chartr("_", " ", values) else title_of(values)
+  )
   words <- if (!is.null(counted)) {
-    paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
+    count_of(values, counted[[1L]], counted[[2L]])
+  } else if (!is.na(template)) {
+    sprintf(template, words)
   } else {
-    switch(column,
-      bytes = format_bytes(as.numeric(values)),
-      compute_us = fifelse(
-        values == "0", "no computation", paste(values, "\u00b5s of computation")
-      ),
-      keys = paste(format_whole(as.numeric(values)), "keys"),
-      log2_points = paste0("2", chartr("0123456789", SUPERSCRIPTS, values), " points"),
-      parameter_compute = fifelse(
-        values == "0", "no computation", paste("computation of", values, "ns for each byte")
-      ),
-      parameter_timer = paste("clock", values), queue = paste("queue of", values),
-      setting_eager_limit = paste("eager up to", format_bytes(as.numeric(values))),
-      simulated = short_label(values), test = paste("test", gsub("_", " ", values, fixed = TRUE)),
-      paste0(
-        if (grepl(VARIED_COLUMN, column)) paste0(word_of_column(column), " "), title_of(values)
-      )
-    )
+    paste0(if (varied) paste0(word_of_column(column), " "), words)
   }
   unset <- fcoalesce(unname(words_for("unset")[column]), "")
-  unname(fifelse(is.na(values), unset, fcoalesce(known, words)))
+  unname(fifelse(is.na(values), unset, fcoalesce(unname(c(known, "")[values]), words)))
 }
 
 # The distinguishing part of a label: the name of a simulated machine, or an emulated network with
 # its hosts. The caption contains the complete label.
 short_label <- function(values) {
   kind <- "^emulated: ([0-9]+) (User-mode Linux )?(hosts|guests) on [0-9]+ cores, ([^ ]+) .*$"
-  short <- sub(kind, "\\1 \\3 of \\4", values)
+  name <- c("^simulated by [^:]*: ([^,]*),.*$", "^simulated by [^:]*: ([^,]*,[^,]*),.*$")
+  hosts <- sub(kind, "\\1 \\3 of \\4", values)
   # The name of a simulated machine, extended as far as needed to be unique.
-  for (pattern in c("[^,]*", "[^,]*,[^,]*")) {
-    same <- short %in% short[duplicated(short)] | short == values
-    short[same] <- sub(
-      sprintf("^simulated by [^:]*: (%s),.*$", pattern), "\\1", values[same]
-    )
-  }
-  same <- short %in% short[duplicated(short)]
-  short[same] <- values[same]
-  short
+  Reduce(
+    \(short, longer) fifelse(short %in% short[duplicated(short)], longer, short),
+    list(sub(name[[1L]], "\\1", hosts), sub(name[[2L]], "\\1", hosts), values)
+  )
 }
-
-percent_text <- function(x) paste(format(100 * x, trim = TRUE), "%")
 
 percent_of <- function(x) paste0(format_digits(100 * x), " %")
 
@@ -343,8 +259,6 @@ in_series <- function(words, last = "and") {
   n <- length(words)
   if (n < 2L) words else paste(toString(words[-n]), last, words[[n]])
 }
-
-SUPERSCRIPTS <- "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 
 over <- function(transport) {
   fifelse(transport == "shm", "in shared memory", paste("over", title_of(transport)))

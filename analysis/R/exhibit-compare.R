@@ -186,9 +186,7 @@ draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
       ggplot2::aes(ymin = low, ymax = high, colour = shown), linewidth = 0.6, na.rm = TRUE
     ) +
     ggplot2::geom_point(ggplot2::aes(colour = shown, fill = shown, shape = shown), size = 2.4) +
-    ggplot2::facet_wrap(~panel,
-      ncol = columns, labeller = ggplot2::as_labeller(fit_titles(columns))
-    ) +
+    facet_panels(columns) +
     result_scales(levels(droplevels(table$shown))) +
     ggplot2::scale_x_discrete(NULL, labels = function(v) gsub(" ", "\n", v, fixed = TRUE)) +
     ggplot2::scale_y_continuous(
@@ -217,7 +215,7 @@ exhibit_error <- function(exhibit) {
   )]
   plot <- plot_ratios(
     table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
-      "Points: ratio of times over blocks, 1 where the error is none. Bars: interval within",
+      "Points: ratio of times over blocks, 1 without an error. Bars: interval within",
       "the question."
     )
   )

@@ -53,9 +53,9 @@ plot_exhibit <- function(exhibit, x) {
   ][, y > top], na.rm = TRUE)
   plot <- draw_curves(placed$points, placed$medians, free, most = most) + axis$scale +
     y_axis(unit$axis, axes[[2L]]) +
-    ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(c(WHAT_CURVES_SHOW, if (cut) {
+    ggplot2::labs(caption = caption_of_exhibit(exhibit, c(words_of_caption("curves"), if (cut) {
       sprintf("Lines are cut at %d times the largest median of a panel.", MOST_OF_RANGE)
-    }), collapse = " "), placed$medians$n))
+    }), placed$medians$n))
   with_finding(with_data(plot, tidy_data(placed$medians)), found)
 }
 
@@ -163,7 +163,9 @@ exhibit_values <- function(exhibit) {
       limits = c(0.5, nlevels(names) + 0.5)
     ) +
     y_axis(unit$axis, argument(exhibit, "scale", "linear")) +
-    ggplot2::labs(caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, tables$medians$n))
+    ggplot2::labs(
+      caption = caption_of_exhibit(exhibit, words_of_caption("curves"), tables$medians$n)
+    )
   with_finding(with_data(plot, tidy_data(tables$medians)), finding_of_curves(
     tables$medians, x, unit$axis, "lowest", argument(exhibit, "series", "mpi")
   ))
@@ -220,7 +222,7 @@ exhibit_gain <- function(exhibit) {
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
     ggplot2::labs(caption = caption_of_exhibit(
       exhibit, paste(c(
-        WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME,
+        words_of_caption("curves"), if (rate) GAIN_OF_RATE else GAIN_OF_TIME,
         if (length(left_out)) {
           sprintf(
             "The %d of %d panels with the largest gains.", length(panels),

@@ -266,9 +266,7 @@ unexplained <- function(points, named, x) {
 level_of <- function(table, columns) {
   words <- lapply(columns, function(column) in_words(column, table[[column]]))
   texts <- lapply(words, as.character)
-  text <- Reduce(function(a, b) {
-    paste0(a, ifelse(nzchar(a) & nzchar(b), ", ", ""), b)
-  }, texts, rep("", nrow(table)))
+  text <- join_words(c(list(rep("", nrow(table))), texts))
   factor(text, unique(text[do.call(order, lapply(words, as.integer))]))
 }
 

@@ -36,11 +36,7 @@ exhibit_phases <- function(exhibit) {
       ggplot2::aes(y = 1e3 * median_s, ymin = 1e3 * low_s, ymax = 1e3 * high_s),
       data = whole, size = 0.2, na.rm = TRUE
     ) +
-    ggplot2::facet_wrap(
-      ~panel,
-      ncol = columns_of_panels(uniqueN(parts$panel)), scales = "free_y",
-      labeller = ggplot2::as_labeller(fit_titles(columns_of_panels(uniqueN(parts$panel))))
-    ) +
+    facet_panels(columns_of_panels(uniqueN(parts$panel)), "free_y") +
     ggplot2::scale_fill_grey(NULL, start = 0.35, end = 0.85) +
     ggplot2::scale_x_discrete(NULL, labels = narrow_words) +
     y_axis("time (ms)", "linear") + theme_cotejo() +
@@ -119,7 +115,7 @@ exhibit_scaling <- function(exhibit) {
   plot <- draw_curves(shown[0L], shown, "free_y") + axis$scale + y_axis(NULL, "linear") +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
       "Time with the fewest ranks of a curve over the time; efficiency is that over the ratio of",
-      "ranks, 1 at best. 95 % interval over launches."
+      "ranks, 1 at best. Bars: 95 % interval over launches."
     ), table$n))
   top <- table[which.max(speedup)]
   with_finding(with_data(plot, table), sprintf(

@@ -33,7 +33,7 @@ exhibit_overlap <- function(exhibit) {
     ggplot2::scale_x_continuous("computation alone (\u00b5s)", labels = format_axis) +
     y_axis("time (\u00b5s)", "linear") +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
-      WHAT_CURVES_SHOW, "A curve that does not rise hides the computation."
+      words_of_caption("curves"), "A curve that does not rise hides the computation."
     ), tables$medians$n))
   with_finding(
     with_data(plot, tidy_data(tables$medians)),
@@ -171,7 +171,7 @@ exhibit_wait_pattern <- function(exhibit) {
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous("measured less true time (ns)", labels = format_axis) +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
-      WHAT_CURVES_SHOW, "At 0 the measured value is the true one."
+      words_of_caption("curves"), "At 0 the measured value is the true one."
     ), tables$medians$n))
   with_finding(with_data(plot, tidy_data(tables$medians)), sprintf(
     "The measured time minus the true time is %s ns", say_range(tables$medians$y)

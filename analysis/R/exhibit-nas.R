@@ -20,7 +20,8 @@ exhibit_rate <- function(exhibit) {
     axis$scale + y_axis("rate (Mop/s), and speed-up over one core", "linear") +
     ggplot2::labs(caption = caption_of_exhibit(
       exhibit, paste(
-        WHAT_CURVES_SHOW, "Operations as NAS counts them. Speed-up: over the median of one core."
+        words_of_caption("curves"),
+        "Operations as NAS counts them. Speed-up: over the median of one core."
       ), tables$medians$n
     ))
   data <- tidy_rates(with_speedup(tables$medians, tables$medians[cores == 1], apart))
@@ -70,7 +71,7 @@ exhibit_splits <- function(exhibit) {
   plot <- draw_curves(tables$points, tables$medians, "free_y") +
     axis$scale + y_axis("rate (Mop/s)", "linear") +
     ggplot2::labs(caption = caption_of_exhibit(
-      exhibit, c(WHAT_CURVES_SHOW, best$said), tables$medians$n
+      exhibit, c(words_of_caption("curves"), best$said), tables$medians$n
     ))
   data <- tidy_rates(tables$medians)
   data[, best := best$split[match(as.character(panel), best$panel)] == split]

@@ -41,8 +41,8 @@ utils::globalVariables(scan(what = "", quiet = TRUE, text = "
   commit computation_ms computation_s compute confidence configuration configurations cores count
   coverage cpu_model curve cv data deviation df eager_limit_bytes eel_s equal exchange experiment
   explained family filter found found_deadlock_bytes from g_derived_s g_s group half header
-  header_bytes held here hidden_computation_ms high high_s hosts i.ahead i.all i.at_most i.high
-  i.launches i.least i.low i.machine i.middle i.most i.order i.time_s i.verdict i.where id
+  header_bytes held here hidden_computation_ms high high_s hosts i.all i.at_most i.high
+  i.launches i.least i.low i.machine i.middle i.most i.order i.time_s i.verdict id
   in_cell is_newest job judgement judging kind knee_seen label lag launch launched launches lead
   leads least left left_out lesser level limit log_s low low_s machine measure median_s messages
   min_s misfit mop more more_launches more_sessions most mpi n n_a n_all n_b n_invalid name named
@@ -58,5 +58,5 @@ utils::globalVariables(scan(what = "", quiet = TRUE, text = "
   tier tier_a tier_b time time_s times times_median title to top transport transposition_ms
   tried_bytes turned unit usable used valid value value.x value.y value_high value_low variant
   variation verdict verdict_of_slow wait_s wall_s wanted warm_up way what where why wide width
-  winner words_s worst wrong x xmax xmin y y_high y_low ymax ymin
+  winner words_s worst wrong x y y_high y_low
 "))

@@ -71,7 +71,7 @@ goal_of_power <- function(trials, criteria) {
   goal_of(
     sprintf(
       "between hosts an injected %s is found in at least %s of comparisons with %d launches",
-      percent_text(criteria$share), percent_of(criteria$at_least), criteria$launches
+      say_margin(criteria$share), percent_of(criteria$at_least), criteria$launches
     ),
     if (is.null(rate)) {
       sprintf("no session between hosts has %d blocks", criteria$launches)
@@ -89,7 +89,7 @@ goals_within <- function(trials, criteria) {
   studies <- if (NROW(part)) uniqueN(part[, c("session", "mpi", "operation", "set")]) else 0L
   what <- sprintf(
     "within a host an injected slowdown of %s from %s on with %d launches, at least %d studies",
-    percent_text(criteria$share), format_bytes(criteria$bytes), criteria$launches, criteria$studies
+    say_margin(criteria$share), format_bytes(criteria$bytes), criteria$launches, criteria$studies
   )
   if (!NROW(part)) {
     return(goal_of(what, "no such launches", FALSE))

@@ -44,7 +44,7 @@ answer <- function(comparison, study = NULL) {
   operation <- as.character(value_or(first, "operation"))
   shown <- order(
     facts$tested == 0L, startsWith(operation, "imb-"),
-    place_in_report(base_of(operation))
+    place_in_report(base_operation(operation))
   )
   lapply(shown, function(i) {
     here <- lapply(place, `[[`, i)

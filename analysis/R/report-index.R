@@ -185,9 +185,9 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
                      endings = endings_of(pdf)) {
   from <- list("figures", dataset = sum_of_dataset(results_dir), session, endings,
     sum_of_files(published), list_exhibits())
-  coverage <- with_endings(endings, kept_files(from, out_dir, gallery_files, function() {
+  coverage <- rlang::with_options(kept_files(from, out_dir, gallery_files, function() {
     draw_all_anew(results_dir, out_dir, session, published)
-  }))$coverage
+  }), cotejo.endings = endings)$coverage
   say_coverage(coverage)
   cat(file.path(out_dir, "index.html"), "\n", sep = "")
   refuse_failed(coverage)
@@ -231,8 +231,9 @@ gallery_files <- function(drawn) {
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
   study <- compare_results(results_dir, session, brief = TRUE)
-  names <- with_endings(
-    endings_of(pdf), with_families(families_of(study$results$sessions), save_study(study, out_dir))
+  names <- rlang::with_options(
+    with_families(families_of(study$results$sessions), save_study(study, out_dir)),
+    cotejo.endings = endings_of(pdf)
   )
   cat(out_dir, "\n", sep = "")
   drawn <- outer(endings_of(pdf), names, function(end, name) paste0(name, ".", end))
@@ -268,10 +269,10 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
                           published = NULL, pdf = FALSE) {
   message("reading ", results_dir)
   results <- read_study(results_dir)
-  coverage <- with_endings(endings_of(pdf), with_families(
+  coverage <- rlang::with_options(with_families(
     families_of(results$sessions),
     draw_all_exhibits(results, out_dir, session, exhibits, published)
-  ))
+  ), cotejo.endings = endings_of(pdf))
   write_gallery(coverage, out_dir)
   say_coverage(coverage)
   cat(out_dir, "\n", sep = "")
@@ -282,11 +283,8 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
 #' Draw the figures of a study and write its medians (`medians.csv`). Returns the figures' names.
 #' @noRd
 save_study <- function(study, out_dir) {
-  # Without the samples and the plots: a plot would carry all tables into each process.
-  study <- study[c("summary", "medians", "comparison", "drift", "delta")]
   figures <- list_figures(study)
-  shared <- list(study = study, figures = figures, out_dir = out_dir)
-  if (nrow(figures)) over_processes(save_numbered, figures$work, shared)
+  save_plots(plots_of_study(study, figures), out_dir, figures$work)
   write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   figures$name
 }

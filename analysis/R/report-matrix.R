@@ -235,3 +235,18 @@ unique_titles <- function(rows) {
   }
   make.unique(titles, sep = ", part ")
 }
+
+#' Headings for strata in words, with the test that measured each: "Ping-pong, shared memory,
+#' placement near (pingpong_quick)".
+#' @noRd
+title_of_stratum <- function(rows) {
+  parts <- list(
+    if (!is.null(rows$mpi)) title_of(rows$mpi), question_in_words(rows$operation),
+    title_of(rows$transport),
+    if (!is.null(rows$placement)) sub("placement $", "", paste("placement", rows$placement)),
+    if (!is.null(rows$settings)) values_in_words(rows$settings, "setting", character()),
+    if (!is.null(rows$parameters)) values_in_words(rows$parameters, "parameter", character()),
+    rows$simulated
+  )
+  sprintf("%s (%s)", sentence_case(join_words(Filter(length, parts))), rows$test)
+}

@@ -181,9 +181,7 @@ draw_rates <- function(shown, x, series, columns, title, caption, ...) {
     ggplot2::geom_linerange(ggplot2::aes(ymin = y_low, ymax = y_high), linewidth = 0.5) +
     ggplot2::geom_point(ggplot2::aes(shape = series), size = 1.8) +
     level_scales(levels(drawn$series)) +
-    ggplot2::labs(
-      title = title, caption = paste(strwrap(caption, CAPTION_WIDTH), collapse = "\n")
-    ) + theme_cotejo()
+    ggplot2::labs(title = title, caption = caption) + theme_cotejo()
   with_data(plot, shown)
 }
 

@@ -109,6 +109,13 @@ say_changes <- function(changes) {
   }, ""))
 }
 
+#' The range of sizes, in words.
+#' @noRd
+say_sizes <- function(bytes) {
+  ends <- unique(format_bytes(range(bytes)))
+  if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
+}
+
 format_probability <- function(p) ifelse(p > 0.999, "over 0.999", sprintf("%.3f", p))
 
 #' The words at the beginning of all titles.

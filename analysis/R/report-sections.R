@@ -12,7 +12,7 @@ MOST_ROWS_INSIDE <- 3000L
 questions_of <- function(study) {
   figures <- list_figures(study)
   rows <- unique(study$medians[, c("experiment", "operation")])
-  set(rows, j = "operation", value = base_of(rows$operation))
+  set(rows, j = "operation", value = base_operation(rows$operation))
   rows[!experiment %in% figures$experiment[!is.na(figures$operation)], operation := NA_character_]
   rows <- unique(rows)
   rows[, slug := slug_of_question(experiment, operation)]
@@ -133,14 +133,7 @@ table_of_questions <- function(rows) {
 #' The rows of a study that belong to a question.
 #' @noRd
 part_of_study <- function(study, question) {
-  of <- function(table) {
-    if (!nrow(table)) {
-      return(table)
-    }
-    rows <- table$experiment == question$experiment
-    if (!is.na(question$operation)) rows <- rows & base_of(table$operation) == question$operation
-    table[which(rows)]
-  }
+  of <- function(table) rows_of_question(table, question)
   tables <- c("medians", "comparison")
   study[tables] <- lapply(study[tables], of)
   study$by_time <- lapply(study$by_time, of)

@@ -43,14 +43,14 @@ write_study <- function(study, out_file, session, published) {
   for (line in study$advice) message("advice: ", one_line(line))
   study$cards <- answer(study$comparison, study)
   write_answers(study$cards, file.path(dirname(out_file), ANSWERS))
-  plots <- plots_of_study(study)
+  figures <- list_figures(study)
   render_page(
-    "report", list(study = study, out_file = out_file), out_file, plots,
-    list_figures(study)$work
+    "report", list(study = study, out_file = out_file), out_file, plots_of_study(study, figures),
+    figures$work
   )
   list(
     coverage = study$exhibits, page = c(basename(out_file), question_pages(study)),
-    figures = names(plots), answers = ANSWERS,
+    figures = figures$name, answers = ANSWERS,
     said = say_cards(newest_first(study$cards, study$used))
   )
 }
@@ -186,7 +186,7 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
   # The most common operations come first.
   rows <- rows[order(
     nzchar(simulated), startsWith(operation, "imb-"),
-    place_in_report(base_of(operation))
+    place_in_report(base_operation(operation))
   )]
   rows <- utils::head(rows, MOST_QUESTIONS)
   classes <- intersect(names(CLASS_TITLES), as.character(best$sizes))

@@ -331,8 +331,8 @@ test_that("the start line that changes the winner is shown to change it", {
   start <- function(row) list(start = row$variant)
   folder <- plant(fresh_folder(), design, options = start, parameters = start)
   data <- drawn_from(folder, one_row("ratio", arguments = "by=mpi; x=option_start"))$data
-  expect_setequal(data$x, c("our barrier", "windows"))
-  expect_equal(data[x == "our barrier"]$ratio, 0.5, tolerance = 0.01)
+  expect_setequal(data$x, c("cotejo's barrier", "windows"))
+  expect_equal(data[x == "cotejo's barrier"]$ratio, 0.5, tolerance = 0.01)
   expect_identical(data[x == "windows"]$verdict, "slower")
   one <- plant(
     fresh_folder(), design[variant == "windows"], options = start, parameters = start
@@ -500,7 +500,7 @@ test_that("a parameter that is 0 somewhere is drawn on a linear axis", {
   expect_lt(log_axis$place(16, factor("a", c("a", "b"))), 16)
 })
 
-test_that("the least time of a launch stands beside its median where an exhibit asks for it", {
+test_that("the minimum of a launch is shown with its median where an exhibit asks for it", {
   design <- design_of(bytes = c(8, 64), transport = c("shm", "tcp"))
   design[, time := fifelse(transport == "tcp", 2e-6, 1e-6)]
   folder <- plant(fresh_folder(), design)
@@ -508,7 +508,7 @@ test_that("the least time of a launch stands beside its median where an exhibit 
   drawn <- drawn_from(folder, register)
   expect_identical(drawn$coverage$lacks, "")
   times <- drawn$data[grepl("time", panel)]
-  times[, least := grepl("least of a launch", panel)]
+  times[, least := grepl("minimum of a launch", panel)]
   expect_identical(sort(unique(times$least)), c(FALSE, TRUE))
   y <- function(which) times[least == which][order(level, bytes)]$y
   expect_true(all(y(TRUE) < y(FALSE)))

@@ -36,8 +36,12 @@ drawn <- function(folder, verb, arguments) {
   quiet(coverage <- draw_exhibits(folder, out, exhibits = register))
   file <- file.path(out, "stival", "fig-1.csv")
   page <- file.path(out, "stival", "fig-1.html")
+  svg <- file.path(out, "stival", "fig-1.svg")
   list(
     coverage = coverage, data = if (file.exists(file)) data.table::fread(file),
+    words = if (file.exists(svg)) {
+      grep("^<desc>", readLines(svg, encoding = "UTF-8"), value = TRUE)
+    },
     page = if (file.exists(page)) paste(readLines(page), collapse = " ")
   )
 }
@@ -54,6 +58,19 @@ test_that("speed-up and efficiency are those of one problem, or of as much on ev
   expect_true(all(strong$speedup_low <= strong$speedup & strong$speedup <= strong$speedup_high))
   weak <- drawn(folder, "scaling", "work=per-rank")$data[order(ranks)]
   expect_equal(weak$efficiency, c(1, 1.6, 2), tolerance = 1e-6)
+})
+
+test_that("the caption of a speed-up from few launches explains no interval", {
+  folder <- fresh_folder()
+  for (ranks in 1:2) write_kernel(folder, ranks, 80e-3 / ranks, launches = 1:2)
+  expect_match(
+    drawn(folder, "scaling", "")$words, "1 at best. .*No intervals: fewer than 5 launches. n"
+  )
+  expect_no_match(drawn(folder, "scaling", "")$words, "95 %", fixed = TRUE)
+  write_kernel(folder, 1L, 80e-3, launches = 3:6)
+  write_kernel(folder, 2L, 40e-3, launches = 3:6)
+  words <- drawn(folder, "scaling", "")$words
+  expect_match(words, "Bars: 95 % interval over launches", fixed = TRUE)
 })
 
 test_that("phases and the share of computation come out, as figure and as table", {

@@ -261,10 +261,12 @@ test_that("columns and settings have words, without underscores and without equa
     operation = "pingpong", transport = "shm", test = "pingpong_full",
     settings = c("", "async_progress=yes; eager_limit=1024")
   )
-  expect_identical(describe_stratum(rows), c(
-    "ping-pong, shared memory",
-    "ping-pong, shared memory, async progress yes, eager up to 1024 B"
+  expect_identical(title_of_stratum(rows), c(
+    "Ping-pong, shared memory (pingpong_full)",
+    "Ping-pong, shared memory, asynchronous progress, eager up to 1 KiB (pingpong_full)"
   ))
+  expect_identical(levels(in_words("parameter_packing", "raw")), "packing raw")
+  expect_identical(levels(in_words("algorithm", "recursive_doubling")), "recursive doubling")
 })
 
 test_that("a library that leads for several sizes is named once", {
