@@ -128,6 +128,22 @@ provenance_table <- function(study) {
   data.table(Fact = c(names(facts), names(versions)), Value = c(unlist(facts), versions))
 }
 
+#' A warning about launches that ran on no real hardware.
+#'
+#' @param used launches, some of them `simulated`.
+#' @return one sentence for each emulated or simulated machine; it names the tests if others ran on
+#'   real hardware.
+#' @noRd
+say_emulated <- function(used) {
+  labels <- unique(used$simulated[nzchar(used$simulated)])
+  if (all(nzchar(used$simulated))) {
+    return(paste0("Not real hardware: ", labels, "."))
+  }
+  tests_of <- function(label) toString(distinct(used$test[used$simulated == label]))
+  tests <- vapply(labels, tests_of, "")
+  sprintf("Only %s ran on no real hardware: %s.", tests, labels)
+}
+
 #' The machine, the libraries with their versions, and the launches, in one line.
 #' @noRd
 machine_line <- function(used) {

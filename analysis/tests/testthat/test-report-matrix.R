@@ -285,3 +285,14 @@ test_that("a library that leads for several sizes is named once", {
     ), fixed = TRUE
   )
 })
+
+test_that("a page of real and emulated launches says which tests are emulated", {
+  used <- data.table(
+    test = c("pingpong_quick", "hosts", "hosts", "hosts_full"),
+    simulated = c("", "emulated: 4 hosts", "emulated: 4 hosts", "emulated: 4 hosts")
+  )
+  expect_identical(
+    say_emulated(used), "Only hosts, hosts_full ran on no real hardware: emulated: 4 hosts."
+  )
+  expect_identical(say_emulated(used[-1L]), "Not real hardware: emulated: 4 hosts.")
+})
