@@ -321,7 +321,7 @@ def test_machines_that_share_a_stack_have_stages_of_their_own():
     script = ("import os, runpy, sys\n"
               "here = os.uname()\n"
               "os.uname = lambda: os.uname_result((here[0], sys.argv[1], *here[2:]))\n"
-              "found = runpy.run_path('reframe_tests/config.py')\n"
+              "found = runpy.run_module('reframe_tests.config')\n"
               "print(found['site_configuration']['systems'][0]['stagedir'])")
     stages = [subprocess.run([str(STACK / "tools/bin/python"), "-c", script, name],
                              cwd=families.REPO, text=True, capture_output=True, check=True,

@@ -55,7 +55,7 @@ level_scales <- function(levels) {
   }
   guide <- legend_of(levels)
   colours <- colours_of_families(levels)
-  if (is.null(colours)) colours <- pick(COLOURS, 0L)
+  if (is.null(colours)) colours <- stats::setNames(pick(COLOURS, 0L), levels)
   list(
     ggplot2::scale_colour_manual(values = colours, limits = levels, guide = guide),
     ggplot2::scale_shape_manual(values = pick(SHAPES), limits = levels, guide = guide),

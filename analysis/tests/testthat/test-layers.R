@@ -76,7 +76,7 @@ test_that("configurations of a library stay apart", {
 test_that("the table says units, names and what is below", {
   shown <- show_layers(compare_layers(stack))
   expect_true("no library, ICMP echo" %in% shown$Layer)
-  expect_identical(shown[Layer == "PVM, direct routing, packing=raw"]$Over, "TCP")
+  expect_identical(shown[Layer == "PVM, direct routing, packing raw"]$Over, "TCP")
   expect_match(names(shown), "\u00b5s", all = FALSE)
 })
 
