@@ -11,7 +11,7 @@ import os
 import pathlib
 import re
 
-from reframe_tests.harness.model import ROOTS
+from reframe_tests.harness.model import places_of_sites
 
 from . import spack_specs
 
@@ -25,8 +25,7 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 
 def folder_of(name):
     """The folder of a site, where ReFrame looks for it."""
-    given = os.environ.get("COTEJO_SITES")
-    places = [pathlib.Path(given)] if given else [root / "site_configs" for root in ROOTS]
+    places = places_of_sites()
     return next((place / name for place in places if (place / name).exists()), places[0] / name)
 
 

@@ -10,6 +10,12 @@ REPO = pathlib.Path(__file__).resolve().parents[3]
 ROOTS = (REPO, REPO / "archaeology")
 
 
+def places_of_sites(roots=ROOTS):
+    """The folders that have a folder for each site, in the order in which a site is looked for."""
+    given = os.environ.get("COTEJO_SITES")
+    return [pathlib.Path(given)] if given else [root / "site_configs" for root in roots]
+
+
 def declared(folders):
     """The declarations in some folders: name -> file, in the order of the names."""
     return dict(sorted((path.stem, path) for folder in folders for path in folder.glob("*.yaml")))

@@ -4,12 +4,11 @@
 import collections
 import json
 import os
-import pathlib
 import re
 import runpy
 import socket
 
-from . import ROOTS, declarations, names
+from . import ROOTS, declarations, names, places_of_sites
 
 #: File of a site -> its schema; `platforms/*.yaml` are `platform`.
 SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "scale",
@@ -24,8 +23,7 @@ def site_name():
 
 def site_folder(name=None):
     """The folder of a site; ValueError names the sites there are."""
-    given, name = os.environ.get("COTEJO_SITES"), name or site_name()
-    places = [pathlib.Path(given)] if given else [root / "site_configs" for root in ROOTS]
+    places, name = places_of_sites(ROOTS), name or site_name()
     for place in places:
         if (place / name / "reframe.py").exists():
             return place / name
