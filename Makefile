@@ -274,18 +274,19 @@ test-packages: checked # before the stack, which builds with what it finds
 
 test: test-packages stack docs-tools artifact-tools ## Develop: run all tests, from C to the report
 ifneq ($(SPACK),)
-	@python3 stack/wheels.py --tools "$$CLONE/.stack"
+	@python3 stack/wheels.py --only tools "$$CLONE/.stack"
+	@python3 stack/wheels.py --only style "$$CLONE/.stack"
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
 
 artifact-tools: checked # what validates the metadata of the archive
-	@python3 stack/wheels.py --validators '$(DOCS_STACK)'
+	@python3 stack/wheels.py --only validators '$(DOCS_STACK)'
 
 # The tools of the site are separate from the stack, because they must not change its provenance.
 DOCS_STACK = $(if $(SPACK),$(CURDIR)/.stack,$(STACK))
 
 docs-tools: checked
-	@python3 stack/wheels.py --docs '$(DOCS_STACK)'
+	@python3 stack/wheels.py --only docs '$(DOCS_STACK)'
 
 docs: docs-tools ## Develop: write the documentation site to report/docs
 	@$(CLAIM) "$$(dirname "$$REPORT")"

@@ -36,6 +36,10 @@ exit 0
 """
 LOCKS = REPO / "requirements"
 RETRIES = ["--retries", "5", "--timeout", "60"]
+#: Packages of single commands: folder of the stack -> lock, and name in messages.
+BESIDE = {"docs": ("docs/mkdocs", "MkDocs"),
+          "validators": ("artifact/validators", "validators of metadata"),
+          "style": ("spack/style", "the tools of `spack style`")}
 
 
 def say(text):
@@ -205,16 +209,10 @@ def install_languages(stack):
     install_packages(stack, "languages", "languages", "mpi4py")
 
 
-def install_docs(stack):
-    """MkDocs in STACK/docs, for the documentation site."""
+def install_beside(stack, name):
+    """Packages that no stack needs, in STACK/NAME."""
     install_tools(stack)
-    install_packages(stack, "docs", "docs/mkdocs", "MkDocs")
-
-
-def install_validators(stack):
-    """The validators of the metadata of an artifact, in STACK/validators."""
-    install_tools(stack)
-    install_packages(stack, "validators", "artifact/validators", "validators of metadata")
+    install_packages(stack, name, *BESIDE[name])
 
 
 def install_mpi(stack, name):
@@ -261,10 +259,7 @@ def install(stack):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path, help="where the stack goes")
-    parser.add_argument("--tools", action="store_true", help="install the tools only, no MPI")
-    parser.add_argument("--docs", action="store_true", help="install what builds the site only")
-    parser.add_argument("--validators", action="store_true",
-                        help="install what validates the metadata of an artifact only")
+    parser.add_argument("--only", choices=["tools", *BESIDE], help="install this part alone")
     parser.add_argument("--test-packages", action="store_true",
                         help="install what only tests need of the system's packages, where root")
     args = parser.parse_args()
@@ -277,10 +272,9 @@ def main():
     try:
         if args.test_packages:
             system_packages("debian-tests", needed=False)
-        elif args.tools or args.docs or args.validators:
+        elif args.only:
             removal.claim(stack)
-            (install_docs if args.docs else install_validators if args.validators
-             else install_tools)(stack)
+            install_tools(stack) if args.only == "tools" else install_beside(stack, args.only)
         else:
             install(stack)
     except removal.NotOursError as err:

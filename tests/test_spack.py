@@ -2,14 +2,12 @@
 """The environments, locks, recipes and sites for Spack, as far as tests do not need Spack."""
 
 import ast
-import importlib.util
 import itertools
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 import yaml
@@ -340,18 +338,15 @@ def test_a_container_is_made_from_the_checkout_by_a_template_that_is_there():
     assert f"{ENVIRONMENT['view']['default']['root']} " in template.read_text()
 
 
-@pytest.mark.parametrize("tool, options", [
-    ("black", ["--check", "-C", "-l", "99"]),
-    ("isort", ["--check", "--profile", "black", "-l", "99", "-p", "spack", "--src", "lib"]),
-    ("flake8", ["--isolated", "--max-line-length", "99", "--extend-ignore", "E731,E203"])])
-def test_recipes_have_the_style_of_spack(tool, options):
-    """`spack style` calls its tools with Spack's settings alone, which permit F405 nowhere."""
-    if importlib.util.find_spec(tool) is None:
-        pytest.skip(f"no {tool} in this Python")
-    files = [REPO / "spack_repo/cotejo/source.py", *RECIPES]
-    done = subprocess.run([sys.executable, "-m", tool, *options, *map(str, files)], text=True,
-                          capture_output=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.parametrize("spack", ["", "/there/bin/spack"])
+def test_the_tools_of_spacks_style_check_are_installed_where_spack_is(spack):
+    """Otherwise the check of the recipes was skipped by every `make test`."""
+    done = subprocess.run(
+        ["make", "-n", "test", f"SPACK={spack}"], cwd=REPO, text=True, capture_output=True,
+        env={name: value for name, value in os.environ.items() if name[:4] != "MAKE"})
+    assert ("wheels.py --only style" in done.stdout) == bool(spack), done.stderr
+    lock = (REPO / "requirements/spack/style.txt").read_text()
+    assert {"black", "flake8", "isort"} <= {*re.findall(r"^([\w-]+)==", lock, re.M)}
 
 
 def test_recipes_import_each_name_that_they_use():

@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -230,12 +231,15 @@ def test_recipes_pass_the_audit(recipes, tmp_path):
 @needs_spack
 def test_recipes_pass_the_style_check():
     """As stock Spack checks them. Its fifth tool, mypy, checks Spack's own modules only."""
+    path = os.pathsep.join([str(REPO / ".stack/style/bin"), os.environ["PATH"]])
     for tool in ("isort", "black", "flake8"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"no {tool} on PATH: Spack would build it")
+        if shutil.which(tool, path=path) is None:
+            pytest.skip(f"no {tool} in .stack/style: `make test` installs it where Spack is")
     done = subprocess.run([SPACK, "style", "--skip", "mypy", "spack_repo/cotejo/source.py",
-                           *map(str, RECIPES)], text=True, capture_output=True, cwd=REPO)
+                           *map(str, RECIPES)], text=True, capture_output=True, cwd=REPO,
+                          env={**os.environ, "PATH": path})
     assert done.returncode == 0, done.stdout + done.stderr
+    assert all(f"{tool} checks were clean" in done.stdout for tool in ("isort", "black", "flake8"))
 
 
 #: Fetches every version that comes from a git repository, and prints it if its project is there.
