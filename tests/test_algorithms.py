@@ -153,6 +153,18 @@ def test_no_messages_are_no_evidence():
     assert messages.verdict(call, 2, "ucx")["verdict"] == messages.NO_EVIDENCE
 
 
+def test_a_request_whose_messages_are_unknown_is_not_said_to_be_replaced():
+    """Presets have numbers: their messages are not known before they ran."""
+    (links,) = sends("allgather", "bruck", 8)[:1]
+    call = {"operation": "allgather", "bytes": KIB32, "root": 0, "since": 0,
+            "sends": [[*link, *value] for link, value in links.items()]}
+    counted = {"ranks": 8, "source": "a test", "calls": [call]}
+    (preset,) = messages.of(counted, {}, {"allgather": [(0, "2")]})
+    assert preset["words"] == "ran as bruck, requested as 2"
+    (replaced,) = messages.of(counted, {}, {"allgather": [(0, "ring")]})
+    assert replaced["words"] == "ran as bruck, not as ring"
+
+
 def has(mpi):
     return pytest.mark.skipif(mpi not in INSTALLED, reason=f"{mpi} is not in the stack")
 

@@ -225,7 +225,8 @@ contradiction <- function(verdict, named, operation, words) {
   }
   models <- models_of(operation)
   # The words have all algorithms with these messages, and may have one that was replaced.
-  ran <- strsplit(gsub("ran as( requested)?|, not as [^,]*", "", words), "[^A-Za-z0-9_]+")
+  words_of <- gsub("ran as( requested)?|, (not|requested) as [^,]*", "", words)
+  ran <- strsplit(words_of, "[^A-Za-z0-9_]+")
   fits <- function(model) vapply(ran, \(one) any(grepl(model$ran, one[nzchar(one)])), NA)
   fitting <- vapply(models, fits, logical(length(ran)))
   dim(fitting) <- c(length(ran), length(models))

@@ -130,6 +130,7 @@ test_that("counted messages that contradict the model are in the verdict", {
   }
   # An algorithm that was replaced did not run.
   expect_match(judged("ran as knomial, not as binomial")$verdict, "contradict")
+  expect_match(judged("ran as knomial, requested as binomial")$verdict, "contradict")
   without <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]]), replicates = 50L)
   expect_false("ran" %in% names(without))
 })

@@ -49,13 +49,14 @@ def _either(names):
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def words(one, requested=""):
-    """A verdict in words."""
+def words(one, requested="", known=True):
+    """A verdict in words; `known`: the messages of the requested algorithm are known."""
     if one["verdict"] == NO_EVIDENCE:
         return NO_EVIDENCE
     first, *others = one["algorithms"]
     ran = (f"ran as requested ({requested})" if one["verdict"] in (REQUESTED, ALIKE)
-           else f"ran as {first}" + (f", not as {requested}" if requested else ""))
+           else f"ran as {first}"
+           + (f", {'not' if known else 'requested'} as {requested}" if requested else ""))
     return f"{ran}, cannot be distinguished from {_either(others)}" if others else ran
 
 
@@ -75,7 +76,8 @@ def of(counted, choices, requested=None):
                       asked)
         found.append({"operation": call["operation"], "bytes": call["bytes"],
                       "root": call["root"], "requested": asked or None, "known": bool(known),
-                      **one, "words": words(one, asked), "unchanged_since_call": call["since"],
+                      **one, "words": words(one, asked, bool(known)),
+                      "unchanged_since_call": call["since"],
                       "digest": digest(call),
                       "sends": call["sends"] if len(call["sends"]) <= LINKS_MOST else None})
     return found
