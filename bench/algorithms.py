@@ -2,9 +2,10 @@
 """Every algorithm that three libraries list, set and proved from its messages.
 
 `make bench PART=algorithms`. Each launch sets one algorithm of every operation and counts the
-messages of one call. An algorithm is proved, has indistinguishable partners, was replaced by the
-library, or has messages without a closed form. Each run is also labelled as every other algorithm
-whose messages differ: none of these labels may pass.
+messages of one call over TCP, on one host and on virtual hosts. An algorithm is proved, has
+indistinguishable partners, was replaced by the library, or has messages without a closed form.
+Each run is also labelled as every other algorithm whose messages differ: none of these labels may
+pass.
 """
 
 import argparse
@@ -15,7 +16,8 @@ import pathlib
 import subprocess
 import tempfile
 
-from bench.common import missed, print_table, say, skip
+from bench.common import missed, on_hosts, print_table, say, skip
+from reframe_tests.harness.backends import clusters
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import messages
 from reframe_tests.harness.model import algorithm_settings, families
@@ -23,8 +25,7 @@ from stack.build import environment
 
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter", "barrier",
               "gather", "scatter")
-#: Library -> transport over which its messages can be counted on one host.
-TRANSPORTS = {"openmpi": "shm", "mpich": "tcp", "intel-mpi": "tcp"}
+LIBRARIES = ("openmpi", "mpich", "intel-mpi")
 RANKS = (4, 8)
 SIZE = 1 << 15
 #: Share of algorithms without evidence or name, at most.
@@ -33,21 +34,25 @@ PROVED, ALIKE, REPLACED, UNNAMED, NO_EVIDENCE = (
     "proved", "indistinguishable", "ran as another", "unnamed pattern", "no evidence")
 
 
-def launch(family, stack, folder, ranks, algorithms):
-    """Operation -> its call in a launch with these algorithms; empty: the launch failed."""
+def launch(family, where, ranks, algorithms):
+    """Operation -> its call in a launch with these algorithms; empty: the launch failed. `where`:
+    the folder of the launch, and its virtual hosts, if any."""
+    stack, (folder, hosts) = families.stack_prefix(), where
     file = folder / "messages.json"
     file.unlink(missing_ok=True)
-    selected = family.transports[TRANSPORTS[family.name]].variables(family.prefix(stack))
+    selected = family.transports["tcp"].variables(family.prefix(stack))
+    preloaded = [families.preloaded(name, family.prefix(stack)) for name in ("messages", "yield")]
     env = {**environment(family, stack), **selected,
            **algorithm_settings.counting(family, selected)}
     for operation, name in algorithms.items():
         env.update(algorithm_settings.environment(
             family, str(stack), f"algorithm_{operation}", name))
     env.update(COTEJO_MESSAGES=str(file), PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
-               LD_PRELOAD=families.preloaded("messages", family.prefix(stack)))
+               COTEJO_REALTIME="no", LD_PRELOAD=":".join(preloaded))
+    launcher = on_hosts(family, hosts, ranks) if hosts else ["mpirun", "-np", str(ranks)]
     try:
         subprocess.run(
-            ["mpirun", "-np", str(ranks), str(family.prefix(stack) / "bin/cotejo"), "collective",
+            [*launcher, str(family.prefix(stack) / "bin/cotejo"), "collective",
              "--operation", ",".join(algorithms), "--sizes", str(SIZE), "--budget", "0",
              "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
              "--start", "mpi-barrier", "--sync", "none"],
@@ -61,14 +66,14 @@ def launch(family, stack, folder, ranks, algorithms):
             if call["bytes"] == SIZE or call["operation"] == "barrier"}
 
 
-def ran(family, stack, folder, ranks, choices):
+def ran(family, where, ranks, choices):
     """(operation, algorithm) -> the call that was counted, or None."""
     found = {}
     for algorithms in tune.rounds({name: one.names for name, one in choices.items()}):
-        calls = launch(family, stack, folder, ranks, algorithms)
+        calls = launch(family, where, ranks, algorithms)
         for operation, name in algorithms.items():
             # An algorithm that ends the program takes the others of its launch with it.
-            alone = calls or launch(family, stack, folder, ranks, {operation: name})
+            alone = calls or launch(family, where, ranks, {operation: name})
             found[operation, name] = alone.get(operation)
     return found
 
@@ -107,43 +112,56 @@ def wrong_labels(found, ranks, choices):
     return counts
 
 
-def examine(family, stack, ranks):
+def examine(family, where, ranks):
     """Prints the algorithms that ran under one library; returns the row of its table."""
-    offered = algorithm_settings.offered(family.name, str(stack))
+    offered = algorithm_settings.offered(family.name, str(families.stack_prefix()))
     choices = {name: offered[name] for name in OPERATIONS if name in offered}
-    with tempfile.TemporaryDirectory() as folder:
-        found = ran(family, stack, pathlib.Path(folder), ranks, choices)
+    found = ran(family, where, ranks, choices)
+    case = f"{family.title}, {ranks} ranks on {'virtual hosts' if where[1] else 'one host'}"
     classes = collections.Counter()
     for (operation, name), call in found.items():
         kind, words = class_of(call, ranks, choices[operation], name)
         classes[kind] += 1
-        print(f"bench: {family.name} {ranks} ranks: {operation} {name}: {kind}: {words}",
-              flush=True)
+        print(f"bench: {case}: {operation} {name}: {kind}: {words}", flush=True)
     labels = wrong_labels(found, ranks, choices)
     caught = f"{labels['caught']} of {labels['tried']}"
-    say(f"{family.title}, {ranks} ranks: wrong labels are caught or named as partners",
+    say(f"{case}: wrong labels are caught or named as partners",
         f"{caught}, {labels['partner']} partners", not labels["passed"])
     nameless = classes[UNNAMED] + classes[NO_EVIDENCE]
-    say(f"{family.title}, {ranks} ranks: algorithms without evidence or name",
+    say(f"{case}: algorithms without evidence or name",
         f"{nameless} of {len(found)}", nameless <= NAMELESS_MOST * len(found))
-    return [family.title, ranks, len(found), *(classes[kind] for kind in (
+    return [case, len(found), *(classes[kind] for kind in (
         PROVED, ALIKE, REPLACED, UNNAMED, NO_EVIDENCE)), caught]
+
+
+def rows_of(hosts):
+    """The rows of all libraries on one host, or on virtual hosts."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in LIBRARIES:
+            family = families.load()[name]
+            if not family.installed(families.stack_prefix()):
+                skip(f"algorithms of {family.title}", "not in the stack")
+                continue
+            rows += [examine(family, (pathlib.Path(folder), hosts), ranks) for ranks in RANKS]
+    return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)
-    stack = parser.parse_args().stack.resolve()
-    os.environ["COTEJO_STACK"] = str(stack)
-    rows = []
-    for name in TRANSPORTS:
-        family = families.load()[name]
-        if not family.installed(stack):
-            skip(f"algorithms of {family.title}", "not in the stack")
-            continue
-        rows += [examine(family, stack, ranks) for ranks in RANKS]
-    print_table(["library", "ranks", "algorithms", "proved", "indistinguishable",
-                 "ran as another", "unnamed pattern", "no evidence", "wrong labels caught"], rows)
+    os.environ["COTEJO_STACK"] = str(parser.parse_args().stack.resolve())
+    rows = rows_of(None)
+    try:
+        # Times do not matter, so that nothing is compared with the network's model.
+        rows += rows_of(clusters.up("fast-ethernet", "algorithms", hosts=max(RANKS),
+                                    companion=os.getpid(), verified=False))
+    except clusters.ClusterError as err:
+        skip("algorithms on virtual hosts", err)
+    finally:
+        clusters.down("algorithms")
+    print_table(["library", "algorithms", "proved", "indistinguishable", "ran as another",
+                 "unnamed pattern", "no evidence", "wrong labels caught"], rows)
     return bool(missed)
 
 

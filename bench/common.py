@@ -63,6 +63,14 @@ def skip(goal, reason):
     print(f"bench: skipped {goal}: {reason}", flush=True)
 
 
+def on_hosts(family, found, ranks):
+    """The words of the library's launcher for ranks on as many hosts of a virtual cluster."""
+    names = [f"host{number + 1}" for number in range(ranks)]
+    return [str(clusters.SITE / "enter"), found["folder"],
+            str(family.prefix(families.stack_prefix()) / "bin/mpirun"), "-np", str(ranks),
+            *family.remote_flags(names, str(clusters.SITE / "agent"))]
+
+
 def launch_on_hosts(family, found, folder, *words):
     """One launch of cotejo's benchmark with two ranks on two virtual hosts. Leaves its samples in
     the folder and returns its description. Ends the bench when it fails."""
@@ -71,10 +79,8 @@ def launch_on_hosts(family, found, folder, *words):
     for old in folder.glob("samples*"):
         old.unlink()
     done = subprocess.run(
-        [str(clusters.SITE / "enter"), found["folder"], family.prefix(stack) / "bin/mpirun",
-         "-np", "2",
-         *family.remote_flags(["host1", "host2"], str(clusters.SITE / "agent")),
-         str(family.prefix(stack) / "bin" / family.program), *words, "--output", "samples"],
+        [*on_hosts(family, found, 2), family.prefix(stack) / "bin" / family.program, *words,
+         "--output", "samples"],
         env=env, cwd=folder, text=True, capture_output=True, timeout=300,
         stdin=subprocess.DEVNULL)
     if done.returncode:

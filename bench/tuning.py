@@ -26,14 +26,14 @@ from reframe_tests.harness.model import algorithm_settings, families, tuning_fil
 from reframe_tests.tuning import Tuning
 
 PLATFORM = "finis-terrae"
-#: Ranks -> operation -> largest size that is simulated within a minute.
+#: Ranks -> operation -> largest size that is simulated within `LIMIT_S`.
 LARGEST = {
     64: {"bcast": "128Ki", "reduce": "128Ki", "allreduce": "128Ki", "gather": "128Ki",
          "scatter": "128Ki", "allgather": "4Ki", "alltoall": "4Ki", "barrier": "8"},
     1024: {"bcast": "16Ki", "reduce": "16Ki", "allreduce": "16Ki", "gather": "16Ki",
            "scatter": "16Ki", "barrier": "8"},
 }
-#: Algorithms that take longer, hang or give wrong results are left out.
+#: Algorithms that take longer, hang or give wrong results are left out (s of a processor).
 LIMIT_S = 60
 #: Most regret on average, and most cells measured of all algorithms, operations and sizes.
 REGRET_MOST, CELLS_MOST = 0.02, 0.20
@@ -44,8 +44,8 @@ def simulated(stack, folder, ranks, operation, name):
     family = families.load(simulators=True)["simgrid"]
     for old in folder.glob("out*"):
         old.unlink()
-    # Also ends the processes of smpirun.
-    words = [f"exec timeout -k 1 {LIMIT_S} smpirun -np {ranks}",
+    # Also ends the processes of smpirun. The limit is one of its processor, which may be shared.
+    words = [f"ulimit -t {LIMIT_S}; exec timeout -k 1 {10 * LIMIT_S} smpirun -np {ranks}",
              "-platform platform.xml -hostfile hosts.txt",
              *simgrid.settings(PLATFORM), str(family.prefix(stack) / "bin/cotejo"),
              f"collective --operation {operation} --sizes 8:{LARGEST[ranks][operation]}:x2",
