@@ -48,7 +48,7 @@ def launch(family, where, ranks, algorithms):
         env.update(algorithm_settings.environment(
             family, str(stack), f"algorithm_{operation}", name))
     env.update(COTEJO_MESSAGES=str(file), PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
-               COTEJO_REALTIME="no", LD_PRELOAD=":".join(preloaded))
+               LD_PRELOAD=":".join(preloaded))
     launcher = on_hosts(family, hosts, ranks) if hosts else ["mpirun", "-np", str(ranks)]
     try:
         subprocess.run(
