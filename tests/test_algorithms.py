@@ -251,9 +251,10 @@ def test_a_library_that_lists_nothing_is_said_in_one_line(tmp_path):
         algorithm_settings.offered("openmpi", str(tmp_path))
 
 
-def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
-    """Algorithms in the allreduces of a launch whose messages are counted, by size; its output."""
-    family, operation = FAMILIES[mpi], "allreduce"
+def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, operation="allreduce",
+         **variables):
+    """Algorithms of an operation in a launch whose messages are counted, by size; its output."""
+    family = FAMILIES[mpi]
     selected = family.transports[transport].variables(family.prefix(STACK))
     setting = algorithm_settings.environment(
         family, str(STACK), f"algorithm_{operation}", requested) if requested else {}
@@ -293,6 +294,34 @@ def test_an_algorithm_is_named_where_the_ranks_are_no_power_of_two(mpi, name, tm
     assert found[48 << 10]["algorithms"][0] == name, (found, output[-500:])
 
 
+@has("mpich")
+@pytest.mark.parametrize(("name", "algorithms"), [
+    ("binomial", ["binomial"]), ("tree", ["tree", "pipelined_tree"]),
+    ("pipelined_tree", ["pipelined_tree"])])
+def test_a_tree_of_mpich_is_not_a_tree_that_others_draw(name, algorithms, tmp_path):
+    """At 4 ranks its `tree` is the binomial tree of Open MPI."""
+    found, _ = twin("mpich", tmp_path, "tcp", "32Ki", name, operation="bcast")
+    assert found[KIB32]["algorithms"] == algorithms
+
+
+@pytest.mark.parametrize(("mpi", "operation", "names", "variables"), [
+    pytest.param("mpich", "bcast", ("tree", "pipelined_tree"), {
+        "MPIR_CVAR_BCAST_TREE_PIPELINE_CHUNK_SIZE": "65536"}, marks=has("mpich")),
+    pytest.param("openmpi", "allreduce", ("basic_linear", "nonoverlapping"), {
+        "OMPI_MCA_coll_tuned_reduce_algorithm": "linear",
+        "OMPI_MCA_coll_tuned_bcast_algorithm": "basic_linear"}, marks=has("openmpi"))])
+def test_partners_send_the_same_messages_with_other_parameters(
+        mpi, operation, names, variables, tmp_path):
+    """Although their messages differ with the default parameters, at 8 ranks."""
+    one, other, default = (
+        twin(mpi, tmp_path / f"{index}", "tcp", "32Ki", which, ranks=8, operation=operation,
+             **chosen)[0][KIB32]
+        for index, (which, chosen) in enumerate(
+            [(names[0], {}), (names[1], variables), (names[1], {})]))
+    assert {*names} <= {*one["algorithms"]}
+    assert other["sends"] == one["sends"] != default["sends"]
+
+
 @has("openmpi")
 def test_trap_1_a_variable_without_dynamic_rules_changes_nothing(tmp_path):
     default, _ = twin("openmpi", tmp_path / "default", "shm", "32Ki")
@@ -326,8 +355,9 @@ def test_mpich_changes_its_algorithm_before_the_first_timed_call(start, tmp_path
                             env=family.process_environment(stack, os.environ),
                             stdout=subprocess.PIPE)
     assert b"is more than this threshold" in listed.stdout  # MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD
-    launch_once(family, "collective", "--operation", "bcast", "--sizes", "8", *BRIEF, "--start",
-                start, folder=tmp_path, COTEJO_MESSAGES="messages.json",
+    launch_once(family, "collective", "--operation", "bcast", "--sizes", "8",
+                "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1", "--late",
+                "1", "--start", start, folder=tmp_path, COTEJO_MESSAGES="messages.json",
                 LD_PRELOAD=families.preloaded("messages", family.prefix(STACK)))
     counted = json.loads((tmp_path / "messages.json").read_text())
     (calls,) = [call["calls"] for call in counted["calls"]

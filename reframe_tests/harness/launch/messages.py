@@ -24,8 +24,8 @@ def digest(call):
 def _named(choice, call, seen, ranks):
     """Algorithms that the library offers and whose messages were seen; else the names of forms."""
     where = (ranks, call["bytes"], call["root"])
-    names = [name for name in (choice.names if choice else ())
-             if message_forms.runs_as(call["operation"], name, where, seen)]
+    names = [name for name in (choice.names if choice else ()) if message_forms.runs_as(
+        call["operation"], choice.forms.get(name, name), where, seen)]
     return names or message_forms.matching(call["operation"], where, seen)
 
 

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import factors, families, tuning_files
 
@@ -36,6 +36,8 @@ class Choice:
     parameters: tuple = ()
     #: Variables of layers that decide before it, each with its values or its description.
     layers: tuple = ()
+    #: Algorithm -> form of its messages, where the library has one of its own.
+    forms: dict = field(default_factory=dict)
 
 
 def is_algorithm(name):
@@ -125,7 +127,7 @@ def choices(family, variables):
         operation = fits["operation"].lower()
         if names:
             found[operation] = Choice(operation, name, names, _parameters(
-                declared, name, settings), layers[operation])
+                declared, name, settings), layers[operation], declared.forms.get(operation, {}))
     return found
 
 

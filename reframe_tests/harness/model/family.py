@@ -114,6 +114,8 @@ class Algorithms:
     tuned: dict = field(default_factory=dict)
     #: Variables of the launch whose messages are counted.
     messages: dict = field(default_factory=dict)
+    #: Operation -> algorithm -> its form (`model.message_forms`), where others draw other trees.
+    forms: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -543,6 +543,10 @@ FORMS = {
                              "reduce_scatter": _reduce_then_scatter},
     "scan": {"linear": _scan_linear, "recursive_doubling": _scan_doubling},
     "exscan": {"linear": _scan_linear, "recursive_doubling": _scan_doubling}}
+#: The same of forms that one library's trees alone have, which its declaration names (`forms`).
+OF_LIBRARY = {"bcast": {
+    "binomial_by_lowest_bit": lambda p, n, root: [_spread(_lowest_bit, p, n, root)],
+    "tree_of_complete_messages": lambda p, n, root: [_spread(_heap, p, n, root)]}}
 
 
 def form_of(name):
@@ -566,7 +570,7 @@ def matrices(operation, name, ranks, size, root=0):
         return []
     if plain == f"{operation.removeprefix('i')}_block":  # `size` is that of the complete vector
         size //= ranks
-    form = FORMS.get(plain, {}).get(wanted)
+    form = {**FORMS.get(plain, {}), **OF_LIBRARY.get(plain, {})}.get(wanted)
     return form(ranks, size, max(root, 0)) if form and ranks > 1 else []
 
 
