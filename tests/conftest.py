@@ -13,18 +13,22 @@ from stack.ctest import turn
 from tests import fake_mpi
 from tests.launching import FAMILIES, PRESENT, STACK
 
-#: Files of tests that measure nothing, and need no core for themselves: tests/run.sh runs them
-#: beside other suites, with tests of other files that are marked so. The ranks of `slurm` have
-#: real-time priority.
+#: Files of tests that start no ranks: tests/run.sh runs them beside other suites, with tests of
+#: other files that are marked so.
 BESIDE = {f"test_{name}.py" for name in (
-    "abi", "accidents", "added_mpis", "answers", "artifact", "bad_input", "base", "ci",
+    "abi", "accidents", "added_mpis", "answers", "artifact", "bad_input", "base", "benching", "ci",
     "clock_readers", "closed", "comparison", "compilers", "cores", "counters", "dataset", "docs",
     "environment", "examples", "exhibits", "figures", "findings", "guard", "house", "imb",
-    "job_scripts", "language", "launches", "make", "mistakes", "new_site", "npb", "operations",
-    "peers", "performance", "placements", "planning", "references", "reframes_own", "release",
-    "releases", "removal", "scales", "sessions", "setup", "silence", "simulated", "site_files",
-    "sites", "slurm", "spack", "spack_commands", "spack_starters", "spack_views", "submission",
+    "job_scripts", "language", "launches", "make", "mistakes", "new_site", "operations", "peers",
+    "performance", "placements", "planning", "references", "reframes_own", "release", "releases",
+    "removal", "scales", "sessions", "setup", "silence", "simulated", "site_files", "sites",
+    "spack", "spack_commands", "spack_starters", "spack_views", "submission", "topologies",
     "tuning", "turns", "until", "writers")}
+#: Files of tests that measure: they have the machine for themselves, as have tests of other files
+#: that are marked so. All other tests launch one after the other, and judge no times.
+ALONE = {f"test_{name}.py" for name in (
+    "arrival", "check_site", "cluster_launches", "clusters", "logp", "method", "network_check",
+    "pages", "proof", "quiet", "settings")}
 
 # Tests neither wait for a study of this machine nor hold one up.
 if not os.environ.get("COTEJO_LOCKS"):
@@ -37,8 +41,11 @@ OWN_TEMPORARY = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="cotejo-tests-")
 
 
 def pytest_itemcollected(item):
-    if item.path.name in BESIDE and not item.get_closest_marker("alone"):
-        item.add_marker("beside")
+    if any(item.get_closest_marker(name) for name in ("beside", "alone")):
+        return
+    for name, files in (("beside", BESIDE), ("alone", ALONE)):
+        if item.path.name in files:
+            item.add_marker(name)
 
 
 def skipped_if_too_slow():

@@ -8,6 +8,7 @@ STACK=${STACK:-$PWD/.stack}
 export COTEJO_STACK=$STACK
 export R_LIBS=$STACK/R R_LIBS_USER=NULL
 unset R_LIBS_SITE R_DEFAULT_PACKAGES
+export R_NSIZE=3M # see the Makefile
 # With Spack, the tools of the tests are beside its stack.
 export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
 # In a locale without UTF-8, R cannot name the files of some tests.
@@ -56,11 +57,16 @@ suite() {
   fi
 }
 
-# Suites run at the same time if they measure nothing and start no ranks, except ranks with
-# real-time priority. Their output goes to a file of $beside:
-# begin NAME COMMAND... starts a suite, `suite ... ended NAME` waits for it.
+# Suites that start no ranks run beside others, in the time that these leave of the cores: with the
+# lowest priority, also where Linux shares cores by session. There are two at a time, since tests
+# have limits of time. Their output goes to a file of $beside:
+# begin NAME AFTER COMMAND... starts a suite at the end of another one, or at once (no AFTER);
+# `suite ... ended NAME` waits for it.
 begin() {
-  "${@:2}" >"$beside/$1" 2>&1 </dev/null &
+  setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null
+    [ -z "$0" ] || tail --pid="$0" -f /dev/null
+    chrt -i 0 true 2>/dev/null && exec chrt -i 0 "$@"
+    exec nice -n 19 "$@"' "${2:+${pids[$2]}}" "${@:3}" >"$beside/$1" 2>&1 </dev/null &
   pids[$1]=$!
 }
 ended() {
@@ -71,35 +77,35 @@ ended() {
   return "$status"
 }
 
-begin R-style Rscript --vanilla tests/lint.R
-# The installed package is tested, since its code is compiled. R_NSIZE: see the Makefile.
+begin R-style "" Rscript --vanilla tests/lint.R
+# The installed package is tested, since its code is compiled.
 python3 stack/analysis.py "$STACK"
-begin R env R_NSIZE=3M Rscript --vanilla -e 'testthat::test_local("analysis",
+begin R "" Rscript --vanilla -e 'testthat::test_local("analysis",
   load_package = "installed", reporter = "summary", stop_on_failure = TRUE)'
-begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
-# Parts that take about equally long, since the longest part decides. Each part takes this
-# machine's cores by itself.
-measures_nothing=(env -u COTEJO_LOCKS python3 -m pytest -q -rs --durations=10 -m beside)
-begin Python-1 "${measures_nothing[@]}" tests/test_[a-e]*.py archaeology/tests
-begin Python-2 "${measures_nothing[@]}" tests/test_[f-r]*.py
-begin Python-3 "${measures_nothing[@]}" tests/test_slurm.py tests/test_s[!l]*.py \
-  tests/test_[t-z]*.py
+begin sanitizers R-style python3 -m stack.ctest "$STACK" --sanitize --only-build
+# Parts that end at about the same time. Each part takes this machine's cores by itself.
+no_ranks=(env -u COTEJO_LOCKS python3 -m pytest -q -rs --durations=10 -m beside)
+begin Python-1 sanitizers "${no_ranks[@]}" tests/test_[a-i]*.py archaeology/tests
+begin Python-2 R "${no_ranks[@]}" tests/test_[j-z]*.py
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
   'find src archaeology -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
+suite "Python that launches" pytest python3 -m pytest -q -rs --durations=20 \
+  -m "not beside and not alone" tests archaeology/tests
+# They need not give way any more, where Linux permits that.
+for pid in "${pids[@]}"; do echo 0 >"/proc/$pid/autogroup"; done 2>/dev/null
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
 suite "build for sanitizers" ctest ended sanitizers
-suite "Python that measures nothing, a to e" pytest ended Python-1
-suite "Python that measures nothing, f to r" pytest ended Python-2
-suite "Slurm, and Python that measures nothing, s to z" pytest ended Python-3
+suite "Python that starts no ranks, a to i" pytest ended Python-1
+suite "Python that starts no ranks, j to z" pytest ended Python-2
 # The following suites have the machine for themselves.
 wait
 pids=()
 suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
 suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
-suite "Python, and from launch to report" pytest python3 -m pytest -q -rs --durations=40 \
-  -m "not beside" tests archaeology/tests
+suite "Python that measures" pytest python3 -m pytest -q -rs --durations=20 -m alone \
+  tests archaeology/tests
 
 for reason in "${skipped[@]+"${skipped[@]}"}"; do
   echo "skipped suite: $reason"

@@ -474,6 +474,7 @@ def test_a_twin_leaves_out_operations_that_cannot_be_counted():
     assert len(",".join(words)) < 256  # the longest option of the benchmark
 
 
+@pytest.mark.alone
 @has("openmpi")
 def test_messages_are_counted_where_a_launch_has_operations_on_neighbours(tmp_path):
     log, found, _ = study(tmp_path, "--launches", "1", "--cells", "guidelines.*openmpi.shm",
@@ -598,6 +599,7 @@ def of_study(folder, setting, mpi="openmpi"):
     return one
 
 
+@pytest.mark.alone
 @has("openmpi")
 def test_a_study_shows_the_effect_of_an_algorithm_and_none_of_a_dead_variable(tmp_path):
     ring = of_study(tmp_path / "ring", "algorithm_allreduce=ring")
@@ -610,6 +612,7 @@ def test_a_study_shows_the_effect_of_an_algorithm_and_none_of_a_dead_variable(tm
     assert dead["effects"][name]["status"] == effects.NONE_SHOWN
 
 
+@pytest.mark.alone
 @has("openmpi")
 def test_a_collective_beside_messages_by_hand_names_its_algorithm(tmp_path):
     log, found, _ = study(tmp_path, "--launches", "1", "--cells",
@@ -620,6 +623,7 @@ def test_a_collective_beside_messages_by_hand_names_its_algorithm(tmp_path):
     assert all(row["words"].startswith("ran as ") for row in one["algorithms"])
 
 
+@pytest.mark.alone
 @has("mpich")
 def test_trap_3_a_variable_below_a_layer_that_decides_first_has_no_effect_shown(tmp_path):
     name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"

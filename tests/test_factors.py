@@ -146,6 +146,7 @@ def study(results, *words, tag="thresholds-check"):
     return done.stdout + done.stderr, found, plan
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not (FAMILIES["openmpi"].prefix(STACK) / "bin/cotejo").exists(),
                     reason="Open MPI is not in the stack")
 def test_a_study_of_a_variable_believes_its_effect_alone(tmp_path):

@@ -96,6 +96,7 @@ def test_a_wrong_key_is_an_error(mpi):
         assert f"variant {variant}" in said(done)[0]
 
 
+@pytest.mark.alone
 def test_sends_that_would_deadlock_are_found_and_left_out(mpi, tmp_path):
     """Two ranks that each send the other 1 MiB would wait for ever, unless the library takes that
     much on its own, as it then does in the sort, too."""

@@ -39,6 +39,7 @@ def rows(folder):
     return [(row["operation"], int(row["bytes"])) for row in rows_of(folder / "samples.csv")]
 
 
+@pytest.mark.alone
 def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
     """The exchange itself hangs from the size found on; one byte below, it does not."""
     words = ["exchange", "--sizes", "1,1Ki,16Ki,64Ki", "--budget", "0.01", "--patience", "0.05"]
@@ -57,6 +58,7 @@ def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
     assert launch(mpi, *real, str(least), guard_s=2, folder=tmp_path).returncode == 124
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_a_burst_waits_for_nothing_but_what_it_posted(mpi, tmp_path):
     """By a delay in each call of rank 0 that ends something: of a burst as long as its queue these
@@ -150,6 +152,7 @@ def test_sizes_take_turns(mpi, tmp_path):
     assert any(order[i:i + 3] != [1, 100, 10000] for i in range(0, 15, 3))
 
 
+@pytest.mark.alone
 def test_adaptive_sizes_surround_the_change_of_protocol(mpi, tmp_path):
     done = launch(mpi, "pingpong", "--sizes", "64:64Ki:x16", "--adaptive", "0.05",
                   "--output", "samples", folder=tmp_path)

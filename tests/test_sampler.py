@@ -141,6 +141,7 @@ def test_a_layout_that_cannot_be_is_said(mpi, layout):
     assert "page, malloc, mpi, or at most 8 shifts" in said(done)[0]
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_the_sampler_s_own_time_is_in_every_description(mpi, tmp_path):
     """The null operation adds little beside the clock: a share of it, whatever the machine does
@@ -301,6 +302,7 @@ def test_a_rank_alone_tells_of_what_all_tell_of(mpi, tmp_path, words, of_all):
         assert of_all(alone) == pytest.approx(times[name], rel=1e-9)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("start", ["round-time", "windows"])
 def test_the_lead_is_one_for_a_launch_and_recorded(mpi, tmp_path, start):
@@ -340,6 +342,7 @@ APART = ["--sync", "linear", "--sync-again", "0", "--inject-drift", "1e-4", "--r
          "--budget", "0.2", "--max-repetitions", "100000"]
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_clocks_that_run_apart_void_quick_operations_only(mpi, tmp_path):
     record, rows = measured(mpi, tmp_path, "collective", "--operation", "allreduce", "--sizes",
@@ -352,6 +355,7 @@ def test_clocks_that_run_apart_void_quick_operations_only(mpi, tmp_path):
     assert record["observed"]["sync"]["voided"] > 0
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_clocks_that_are_not_known_well_enough_are_reported(mpi, tmp_path):
     """A check by messages cannot find an error of a tenth of its round trip: 5 % of 2 us."""
@@ -367,6 +371,7 @@ def test_clocks_that_are_not_known_well_enough_are_reported(mpi, tmp_path):
         assert (uncertain_s == 0) == known == ("# clocks are known to" not in done.stdout)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_a_launch_without_a_valid_sample_fails_with_the_reason(mpi, tmp_path):
     done = launch(mpi, "collective", "--operation", "allreduce", "--sizes", "8", *APART,
@@ -378,6 +383,7 @@ def test_a_launch_without_a_valid_sample_fails_with_the_reason(mpi, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_ranks_of_one_clock_are_not_voided(mpi, tmp_path):
     """Whatever the messages of a check suggest on a busy machine."""

@@ -128,6 +128,7 @@ def test_calls_with_large_counts_are_measured_or_left_out_in_words(mpi, tmp_path
     assert said_so != lists_large_counts(mpi)
 
 
+@pytest.mark.alone
 def test_startup_tells_its_times(mpi, tmp_path):
     done = launch(mpi, "startup", "--output", "samples", *FEW, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -143,6 +144,7 @@ def arrivals(mpi, folder, *words, beside="", **variables):
                   folder=folder, LD_PRELOAD=preload, **variables)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_known_waits_are_recorded(mpi, tmp_path):
     wait_s, tried = 300e-6, []
