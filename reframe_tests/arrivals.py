@@ -5,7 +5,6 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, at_scales
-from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount
 
@@ -18,10 +17,9 @@ class arrivals(OptionParameters, EveryRankCount, Experiment):
         "smoke": {"options": {"operation": "bcast,allreduce", "sizes": "8", "budget": 0.02},
                   "arrival": ["together", "one-late"]},
         "quick": {"options": {"operation": "bcast,reduce,allreduce,alltoall", "sizes": "8,64Ki",
-                              "budget": 0.05},
-                  "tags": exhibits.tags("cotejo-arrival-winner")},
+                              "budget": 0.05}},
         "full": {"options": {"operation": "blocking", "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05},
-                 "limit_s": 240, "tags": exhibits.tags("cotejo-arrival-winner")}})
+                 "limit_s": 240}})
     experiment = "collective"
 
     #: Arrival pattern of the ranks.

@@ -11,18 +11,17 @@ import sys
 import time
 
 import reframe as rfm
+import reframe.utility.sanity as sn
 from reframe.core.builtins import run_after, run_before, sanity_function
 from reframe.core.exceptions import ReframeFatalError, SanityError, SkipTestError
 from reframe.core.runtime import runtime
 
-from .harness.launch import planning, recording, selection, twins
+from .harness.launch import planning, ratios, recording, references, selection, twins
 from .harness.launch.request import MachineError, Request, UnsupportedError
 from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
 from .mixins.experiment_spec import ExperimentSpec
-from .mixins.reference_check import ReferenceCheck
 from .mixins.scale import Full, Quick, Smoke, add_full, at_scales
-from .mixins.session_filter import SessionFilter
 
 __all__ = ["FAMILIES", "TRANSPORTS", "Experiment", "Full", "Quick", "Smoke", "add_full",
            "at_scales"]
@@ -48,13 +47,17 @@ def check_configuration():
 check_configuration()
 
 
-class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegressionTest):
+class Experiment(ExperimentSpec, rfm.RunOnlyRegressionTest):
     """One launch of one experiment, recorded in the session even if it fails.
 
     Hooks of derived classes run after the hooks of this class. It calls `choose_ranks` before it
-    places the ranks. The last hook decides whether this launch is still missing (`SessionFilter`).
+    places the ranks. The last hook decides whether this launch is still missing.
     """
 
+    #: Name of the configuration of this launch; empty before it is known.
+    cell = ""
+    #: The kind of a skip: normal for this site, or a sign of a problem ('').
+    left_out = ""
     #: Seed of the order in which the block was drawn; None where it was not.
     seed = None
     #: The parameters that distinguish the cells of a test, where it is made for a single launch.
@@ -62,6 +65,8 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
     num_tasks = 2
     #: Why the messages of its collective operations are not counted; empty: they are.
     uncounted = ""
+    #: Features that a partition must have, beside those that the transport needs.
+    needs = []
     #: Additions to a job of `--ci-generate`: launches never overlap, and publish what they wrote.
     ci_extras = {"gitlab": {
         "resource_group": "cotejo",
@@ -79,9 +84,24 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
         words = next(one.__doc__ for one in type(self).__mro__
                      if issubclass(one, Experiment) and one.__doc__)
         self.descr = " ".join(words.partition("\n\n")[0].split())
-        features = TRANSPORTS[self.transport].features()
+        features = [*TRANSPORTS[self.transport].features(), *self.needs]
         self.valid_systems = [" ".join(f"+{name}" for name in features)] if features else ["*"]
         self.valid_prog_environs = [f"+{self.kind} +{self.transport}"]
+
+    @run_after("init", always_last=True)
+    def note_left_out(self):
+        planning.note_unsupported(self, runtime().system.partitions)
+
+    def leave_out(self, reason, kind=""):
+        """Skips an impossible launch; `kind`: the reason (`UnsupportedError`), or `told` if
+        another launch gives the same information."""
+        self.left_out = kind
+        self.skip(reason)
+
+    def skip(self, msg=None):
+        if self.cell:
+            planning.note_left_out(self, msg)
+        super().skip(msg)
 
     @property
     def messages_counted(self):
@@ -114,14 +134,23 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
         self.num_tasks = self.request.ranks
         self.num_tasks_per_node = self.num_tasks // self.request.place.hosts
 
+    @run_after("setup", always_last=True)
+    def look_whether_it_is_wanted(self):
+        planning.note(self)
+        self.launch = planning.numbered(self.cell, self.launch)
+        cell, self.cell = self.cell, ""  # the next skip is not a limitation of this site
+        reason = planning.why_not_now(cell, self.launch)
+        self.skip_if(bool(reason), reason)
+        self.cell = cell
+        reason = planning.why_stop()
+        self.skip_if(bool(reason), reason)
+
     @run_before("run")
     def compose(self):
         """The command line, from the guard to the benchmark's last option."""
         request = self.request
         request.stage = pathlib.Path(self.stagedir)
-        self.executable = str(request.prefix / "bin" / self.program)
-        self.executable_opts = [self.experiment, "--output", "samples",
-                                *request.benchmark_options(self.chosen_options(), self.seed)]
+        self.executable, self.executable_opts = self.command_line()
         if not self.is_dry_run():  # a dry run writes the complete job script and starts nothing
             self.reach_machine()
         request.write_files()
@@ -157,7 +186,13 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
         """Variables set by name whose effect the experiment observed: name -> the observation."""
         return {}
 
-    def collect(self, stage):
+    def command_line(self):
+        """The program that is launched, and its options."""
+        return str(self.request.prefix / "bin" / self.program), [
+            self.experiment, "--output", "samples",
+            *self.request.benchmark_options(self.chosen_options(), self.seed)]
+
+    def collect(self, stage, output):
         """Turns the output of a program that is not part of cotejo into samples. Returns why there
         are none, or ''."""
         return ""
@@ -172,6 +207,23 @@ class Experiment(ExperimentSpec, SessionFilter, ReferenceCheck, rfm.RunOnlyRegre
         if reason := recording.failure(self.record):
             raise SanityError(reason)
         return True
+
+    @run_before("performance")
+    def hold_against_references(self):
+        """Reports a launch with a time outside its interval as a failure of performance.
+
+        Such a launch is unusual. A regression is stated for a session only.
+        """
+        if self.is_dry_run():
+            return  # there is no launch
+        times, usual = references.figures(self.record, self.cell)
+        shares, limits = ratios.figures(self.record, self.cell)
+        for name, value in {**times, **shares}.items():
+            unit = "us" if name in times else "1"
+            self.perf_variables[name] = sn.make_performance_function(sn.defer(value), unit)
+        usual = {**usual, **limits}
+        if usual:
+            self.reference = {"$index": ("cell",), self.cell: usual}
 
 
 # ReFrame's deprecated name of `env_vars`. Each access to it unwinds the stack, which took half of

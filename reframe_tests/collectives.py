@@ -5,7 +5,6 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, at_scales
-from .harness.launch import exhibits
 from .mixins.figures import BcastLatency, median_s
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import BeginTogether, EveryRankCount
@@ -30,8 +29,7 @@ class OneVariant(Collective):
 
     @run_after("setup")
     def leave_out_wrong(self):
-        wrong = "".join(f",-{name}" for name in self.family.wrong)
-        self.options = {**self.options, "operation": self.variant + wrong}
+        self.options = {**self.options, "operation": self.family.right(self.variant)}
 
 
 @rfm.simple_test
@@ -117,7 +115,6 @@ class collective_affinity(Collective):
     placement = parameter(["near", "far"], type=str)
     options = {"operation": "bcast,alltoall", "cache": "cold", "budget": 0.05}
     limit_s = 180
-    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 37))))
 
 
 @rfm.simple_test

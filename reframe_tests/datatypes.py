@@ -4,7 +4,6 @@
 import reframe as rfm
 
 from .base import Experiment, Full, at_scales
-from .harness.launch import exhibits
 
 
 class Datatypes(Experiment):
@@ -18,10 +17,8 @@ class Datatypes(Experiment):
 class datatypes(Datatypes):
     by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "64,4Ki", "budget": 0.01}},
-        "quick": {"options": {"sizes": "64,4Ki,256Ki", "budget": 0.05},
-                  "tags": exhibits.tags("cotejo-pair-datatypes")},
-        "full": {"options": {"sizes": "64:4Mi:x4", "budget": 0.1},
-                 "tags": exhibits.tags("cotejo-pair-datatypes")}})
+        "quick": {"options": {"sizes": "64,4Ki,256Ki", "budget": 0.05}},
+        "full": {"options": {"sizes": "64:4Mi:x4", "budget": 0.1}}})
 
 
 @rfm.simple_test

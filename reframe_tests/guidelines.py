@@ -24,9 +24,8 @@ class Guidelines(BcastLatency, EveryRankCount, Experiment):
 
     @run_after("setup")
     def choose_operations(self):
-        self.options = {**self.options, "operation": ",".join(
-            ["blocking", "nonblocking", "persistent", "mockups",
-             *(f"-{name}" for name in self.family.wrong)])}
+        self.options = {**self.options, "operation": self.family.right(
+            "blocking,nonblocking,persistent,mockups")}
 
 
 @rfm.simple_test

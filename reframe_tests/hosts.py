@@ -5,7 +5,6 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, at_scales
-from .harness.launch import exhibits
 from .mixins.figures import HostsLatency
 from .mixins.ranks import TOGETHER
 
@@ -27,9 +26,7 @@ class hosts(EveryHost):
                               "budget": 0.02}},
         "quick": {"options": {"operation": "bcast,allreduce,alltoall,barrier",
                               "sizes": "8,128,1Ki,8Ki,32Ki,64Ki", **TOGETHER, "budget": 0.05},
-                  "limit_s": 180,  # 16 hosts of 100 Mbit/s send 15 MiB an all-to-all
-                  "tags": exhibits.tags(*exhibits.figures("mpiperf", "11", "12"),
-                                        "tinetti-bcast-mpi")},
+                  "limit_s": 180},  # 16 hosts of 100 Mbit/s send 15 MiB an all-to-all
         "full": {"options": {"operation": "blocking", "sizes": "8:1Mi:x4,1Ki", **TOGETHER,
                              "budget": 0.1},
                  "limit_s": 600}})
@@ -44,7 +41,6 @@ class hosts_affinity(Full, EveryHost):
                "budget": 0.03}
     limit_s = 300
     shown = (("bcast", 16), ("alltoall", 1024))
-    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 37))))
 
 
 @rfm.simple_test
@@ -54,5 +50,4 @@ class hosts_errors(Full, EveryHost):
     experiment = "systematic-errors"
     options = {"sizes": "8Ki", **TOGETHER, "starts": 100, "budget": 0.05}
     limit_s = 300
-    tags = exhibits.tags("mpiperf-tab-1")
     shown = (("bcast-first", 8192), ("alltoall-first", 8192))

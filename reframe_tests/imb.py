@@ -3,11 +3,11 @@
 COTEJO_MPIPERF names it (mpiperf 9, 11, 12)."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after, run_before, variable
+from reframe.core.builtins import parameter, run_after, variable
 
 from .base import Experiment, Quick, at_scales
 from .harness.foreign import adapter, imb_tables, mpiperf
-from .harness.launch import exhibits, scales
+from .harness.launch import scales
 from .mixins.figures import Latency
 from .mixins.ranks import EveryRankCount
 
@@ -35,16 +35,15 @@ class Imb(Latency, Experiment):
     def find_program(self):
         self.imb_program = imb_tables.find_or_skip(self)
 
-    @run_before("run", always_last=True)
-    def replace_command(self):
+    def command_line(self):
         sizes = " ".join(map(str, scales.sizes_of(self.sizes)))
         self.prerun_cmds = [*self.prerun_cmds, f"printf '%s\\n' {sizes} > sizes.txt"]
-        self.executable, self.executable_opts = adapter.command(self.family, [
+        return adapter.command(self.family, [
             self.imb_program, *self.benchmark.split(), "-npmin", self.num_tasks,
             "-msglen", "sizes.txt", "-iter", f"{self.repetitions},{self.volume_mb}"])
 
-    def collect(self, stage):
-        return imb_tables.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
+    def collect(self, stage, output):
+        return imb_tables.write_samples(stage, output)
 
     @property
     def operation(self):
@@ -74,7 +73,6 @@ class imb_collectives(EveryRankCount, Quick, Imb):
     # The first size is a warm-up.
     sizes = ",".join(map(str, [4, *SIZES]))
     shown_bytes = SIZES[0]
-    tags = exhibits.tags(*exhibits.figures("mpiperf", "11", "12"))
 
 
 @rfm.simple_test
@@ -85,7 +83,6 @@ class mpiperf_collectives(EveryRankCount, Latency, Quick, Experiment):
     watched = parameter(["bcast", "barrier", "waitpatternup"], type=str)
     varied = ["ranks", "watched"]
     experiment = "mpiperf"
-    tags = exhibits.tags(*exhibits.figures("mpiperf", "9", "11", "12"))
 
     @run_after("init")
     def name_operation(self):
@@ -97,13 +94,11 @@ class mpiperf_collectives(EveryRankCount, Latency, Quick, Experiment):
         self.peer = mpiperf.find(self.family)
         self.skip_if(not self.peer, "COTEJO_MPIPERF names no MPIPerf of this MPI")
 
-    @run_before("run", always_last=True)
-    def replace_command(self):
+    def command_line(self):
         name = {"waitpatternup": "WaitPatternUp"}.get(self.watched, self.watched.capitalize())
-        self.executable, self.executable_opts = adapter.command(self.family, [
+        return adapter.command(self.family, [
             self.peer, "-p", self.num_tasks, "-P", self.num_tasks, "-x", SIZES[0],
             "-X", SIZES[-1] if self.watched == "bcast" else SIZES[0], "-S", 2, name])
 
-    def collect(self, stage):
-        output = (stage / str(self.stdout.evaluate())).read_text()
+    def collect(self, stage, output):
         return mpiperf.write_samples(stage, output, self.watched, self.num_tasks)

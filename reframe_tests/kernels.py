@@ -6,7 +6,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, at_scales
 from .harness import backends
-from .harness.launch import exhibits, launches
+from .harness.launch import launches
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import Ranks
 
@@ -34,7 +34,7 @@ class Kernel(Ranks, Experiment):
 
     @run_after("init")
     def leave_out_alone(self):
-        self.skip_if(self.ranks == 1 and self.transport != "shm", "one rank sends nothing")
+        self.skip_if(self.num_tasks == 1 and self.transport != "shm", "one rank sends nothing")
 
     @performance_function("ms")
     def fastest(self):
@@ -76,9 +76,6 @@ class fft_strong(Full, Fft):
     # Seconds each over a network: launches, not repetitions, make the sample of large ones.
     options = {**FULL, "log2": "16:20:+2", "effort": "estimate", "min-repetitions": 1,
                "budget": 0.1}
-    tags = exhibits.tags(
-        *exhibits.figures("stival", "4.42", "4.43", "4.44", "4.45", "4.47", "4.48"),
-        "stival-tab-4.13", "stival-tab-4.14", "stival-tab-4.15")
 
 
 @rfm.simple_test
@@ -86,8 +83,6 @@ class fft_large(Full, Fft):
     """Larger transforms, which take a minute over a slow network."""
 
     options = {**FULL, "log2": 22, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.42", "4.44", "4.46", "4.47", "4.48"),
-                         "stival-tab-4.14")
 
 
 @rfm.simple_test
@@ -95,7 +90,6 @@ class fft_largest(Full, Fft):
     """The largest transforms of the study, which take minutes over a slow network."""
 
     options = {**fft_large.options, "log2": 24}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.42", "4.46", "4.48"), "stival-tab-4.14")
 
 
 @rfm.simple_test
@@ -104,7 +98,6 @@ class fft_posted(Full, Fft):
 
     ranks = parameter(POWERS[1:], type=int)
     options = {**fft_large.options, "log2": "16,22", "way": "posted"}
-    tags = exhibits.tags("stival-fig-4.44")
 
 
 @rfm.simple_test
@@ -136,7 +129,6 @@ class fft_progress(Full, Fft):
     # With a polling thread on the core of the rank each message takes a time slice: a launch with
     # 2^18 points took two minutes.
     options = {**FULL, "log2": 16, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.42", "4.47", "4.49"))
 
 
 @rfm.simple_test
@@ -174,11 +166,6 @@ class fft_hybrid(Full, Fft):
         self.num_tasks, self.threads = int(ranks), int(threads)
         self.options = {**FULL, "log2": "20,24", "variant": "fused", "effort": "estimate",
                         "threads": threads}
-        self.limit_s = 300
-
-    @run_after("init")
-    def leave_out_alone(self):
-        self.skip_if(self.num_tasks == 1 and self.transport != "shm", "one rank sends nothing")
 
 
 @rfm.simple_test
@@ -187,7 +174,6 @@ class fft_transports(Full, Fft):
 
     options = {**FULL, "log2": 20, "variant": "original", "effort": "estimate",
                "min-repetitions": 1}
-    tags = exhibits.tags("watter-fig-5.10", "watter-tab-5.1", "watter-tab-A.3")
 
 
 # Radix sort.
@@ -235,7 +221,6 @@ class radix_study(Full, Radix, OptionParameters):
     # Polling takes most of the time, and much longer on emulated hosts, which share cores.
     options = {"keys": "64Ki", "buffer": "128,512,1403,2Ki,4Ki,16Ki", "budget": 0.05,
                "min-repetitions": 1}
-    tags = exhibits.tags("stival-fig-4.52", "stival-fig-4.53")
 
 
 @rfm.simple_test
@@ -263,4 +248,3 @@ class radix_transports(Full, Radix):
     # Guests poll at each key and share two cores: a run takes seconds.
     options = {"keys": "64Ki", "variant": "polled", "buffer": "1403", "budget": 0.05,
                "min-repetitions": 1}
-    tags = exhibits.tags("watter-fig-5.11", "watter-tab-A.4")

@@ -4,9 +4,8 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .harness import backends
-from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
+from .mixins.ranks import EveryRankCount
 from .mixins.scale import at_scales
 from .transports import Layer
 
@@ -37,7 +36,7 @@ class Lam(Layer):
     transport = parameter(["tcp", "lamd"], type=str)
 
 
-class Broadcast(OptionParameters, Layer):
+class Broadcast(OptionParameters, EveryRankCount, Layer):
     """One message to all; the time is that of the last rank to have it.
 
     Every number of ranks that the site has room for, or one on each host of a partition.
@@ -51,16 +50,7 @@ class Broadcast(OptionParameters, Layer):
     #: :values: sends (one to each rank in turn) or library (what it has for that); of PVM, whose
     #:     library's is a multicast to tasks, group too (a broadcast to its group's members)
     broadcast = parameter(["sends", "library"], type=str)
-
-    #: Number of ranks.
-    #:
-    #: :values: from the site's placements
-    ranks = parameter(backends.rank_counts(), type=int)
     varied = ["broadcast", "ranks"]
-
-    @run_after("init")
-    def set_ranks(self):
-        self.num_tasks = self.ranks
 
 
 SMOKE = {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}}
@@ -70,27 +60,21 @@ QUICK = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
 @rfm.simple_test
 class pvm(Pvm):
     by_scale, scale = at_scales({
-        "smoke": SMOKE,
-        "quick": {"options": QUICK, "tags": exhibits.tags("tinetti-p2p-pvm", "tinetti-tab-3")},
-        "full": {"options": {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"},
-                 "tags": exhibits.tags("tinetti-p2p-pvm")}})
+        "smoke": SMOKE, "quick": {"options": QUICK},
+        "full": {"options": {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"}}})
 
 
 @rfm.simple_test
 class lam(Lam):
-    by_scale, scale = at_scales({
-        "smoke": SMOKE,
-        "quick": {"options": QUICK, "tags": exhibits.tags("tinetti-p2p-mpi", "tinetti-tab-3")}})
+    by_scale, scale = at_scales({"smoke": SMOKE, "quick": {"options": QUICK}})
 
 
 @rfm.simple_test
 class pvm_bcast(Packed, Broadcast):
     # Full with each packing, too.
     by_scale, scale = at_scales({
-        "quick": {"packing": ["raw"],
-                  "tags": exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")},
-        "full": {"varied": ["packing", "broadcast", "ranks"],
-                 "tags": exhibits.tags("tinetti-bcast-pvm")}})
+        "quick": {"packing": ["raw"]},
+        "full": {"varied": ["packing", "broadcast", "ranks"]}})
     kind = "pvm"
     transport = parameter(["direct", "daemon"], type=str)
     broadcast = parameter(["sends", "library", "group"], type=str)
@@ -99,9 +83,7 @@ class pvm_bcast(Packed, Broadcast):
 @rfm.simple_test
 class lam_bcast(Broadcast):
     # Full over its daemons, too.
-    by_scale, scale = at_scales({
-        "quick": {"transport": ["tcp"], "tags": exhibits.tags("tinetti-bcast-model")},
-        "full": {"tags": exhibits.tags("tinetti-bcast-mpi")}})
+    by_scale, scale = at_scales({"quick": {"transport": ["tcp"]}, "full": {}})
     kind = "lam"
     transport = parameter(["tcp", "lamd"], type=str)
 
@@ -112,7 +94,6 @@ class transport_bcast(Broadcast):
 
     by_scale, scale = at_scales({"quick": {}})
     transport = parameter(["tcp", "udp", "raw"], type=str)
-    tags = exhibits.tags("tinetti-bcast-model")
 
     @run_after("init")
     def fit_datagrams(self):

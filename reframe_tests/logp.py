@@ -6,7 +6,6 @@ from reframe.core.builtins import parameter, performance_function
 
 from .base import Experiment, Full, at_scales
 from .harness.backends import placements
-from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
 from .mixins.option_parameters import OptionParameters
 
@@ -35,8 +34,7 @@ class logp(OptionParameters, LogP):
         "quick": {"options": {"sizes": "1,64,1:1Mi:x4", "budget": 0.04}, "limit_s": 120,
                   **ONE_MODE},
         "full": {"options": {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03}, "limit_s": 240,
-                 "varied": ["mode", "blocking"],
-                 "tags": exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.38"))},
+                 "varied": ["mode", "blocking"]},
         "bench": {"options": {"sizes": "1,1536,2Ki:1Mi:x2,3Ki:768Ki:x2", "budget": 0.03},
                   "limit_s": 120, **ONE_MODE}})
     mode = parameter(["standard", "synchronous"], type=str)
@@ -52,7 +50,6 @@ class logp_receives(OptionParameters, Full, LogP):
     options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03, "mode": "synchronous",
                "blocking": "yes"}
     limit_s = 240
-    tags = exhibits.tags("stival-fig-4.14")
 
 
 @rfm.simple_test

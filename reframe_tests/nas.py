@@ -7,7 +7,7 @@ from reframe.core.builtins import parameter, performance_function, run_after, ru
 from .base import Experiment, Full, add_full, at_scales
 from .harness import backends
 from .harness.foreign import adapter, languages
-from .harness.launch import exhibits, launches
+from .harness.launch import launches
 from .harness.model import families
 
 KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz", "lu-mz"]
@@ -86,15 +86,14 @@ class Language(Nas):
         except languages.NotThereError as err:
             self.skip(str(err))
 
-    @run_before("run", always_last=True)
-    def replace_command(self):
+    def command_line(self):
         if not self.words:
-            return
-        self.executable, self.executable_opts = adapter.command(self.family, [
+            return super().command_line()
+        return adapter.command(self.family, [
             *self.words, self.letter, self.threads, self.options["min-repetitions"],
             "samples.csv"])
 
-    def collect(self, stage):
+    def collect(self, stage, output):
         return languages.complete(stage, self.language) if self.words else ""
 
     def doubt(self, observed):
@@ -103,6 +102,8 @@ class Language(Nas):
 
 
 SMALL = {"smoke": {}, "quick": {"letter": "W"}}
+#: Limit (s) of the problems of a class.
+LIMITS = {"A": 240, "B": 900, "C": 3600}
 
 
 @rfm.simple_test
@@ -115,12 +116,8 @@ class nas_languages(Language):
     by_scale, scale = at_scales(SMALL)
 
 
-for letter, limit_s, figures in (
-        ("A", 240, ["5.43"]), ("B", 900, ["5.43"]),
-        ("C", 3600, ["5.40", "5.41", "5.42", "5.44"])):
-    add_full(f"nas_class_{letter.lower()}", Nas, letter=letter, limit_s=limit_s,
-             tags=exhibits.tags(*exhibits.figures(
-                 "finisterrae", "5.37", "5.38", "5.39", *figures)))
+for letter, limit_s in LIMITS.items():
+    add_full(f"nas_class_{letter.lower()}", Nas, letter=letter, limit_s=limit_s)
 
 
 @rfm.simple_test
@@ -146,11 +143,7 @@ class nas_hosts(Full, Nas):
     split = parameter(ON_HOSTS, type=str)
     kernel = parameter(["ep", "is", "cg", "mg"], type=str)
     transport = parameter(["tcp"], type=str)
-    tags = exhibits.tags("finisterrae-fig-5.45")
-
-    @run_after("init")
-    def need_hosts(self):
-        self.valid_systems = ["+between"]
+    needs = ["between"]
 
 
 @rfm.simple_test
@@ -160,13 +153,10 @@ class nas_class_d(Full, Nas):
     kernel = parameter(["sp-mz", "bt-mz", "lu-mz"], type=str)
     letter = "D"
     limit_s = 6 * 3600
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))
 
 
-add_full("nas_languages_a", Language, letter="A", limit_s=300,
-         tags=exhibits.tags("finisterrae-fig-5.48"))
-add_full("nas_languages_b", Language, letter="B", limit_s=900,
-         tags=exhibits.tags("finisterrae-fig-5.49"))
+add_full("nas_languages_a", Language, letter="A", limit_s=300)
+add_full("nas_languages_b", Language, letter="B", limit_s=900)
 
 
 @rfm.simple_test
@@ -178,8 +168,4 @@ class nas_languages_hosts(Full, Language):
     kernel = parameter(["ep", "is"], type=str)
     language = parameter(["c", "fortran"], type=str)
     transport = parameter(["tcp"], type=str)
-    tags = exhibits.tags("finisterrae-fig-5.46")
-
-    @run_after("init")
-    def need_hosts(self):
-        self.valid_systems = ["+between"]
+    needs = ["between"]

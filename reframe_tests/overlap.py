@@ -6,7 +6,6 @@ from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
-from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 
 # Sizes of both protocols, and the sizes in the tables of the study.
@@ -60,8 +59,7 @@ class overlap(Overlap):
 
 add_full("overlap_pingpong", Blocking, limit_s=240, pattern=parameter(["pingpong"], type=str),
          options={"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 13, "budget": 0.03,
-                  "min-repetitions": 5},
-         tags=exhibits.tags(*exhibits.figures("stival", "4.28", "4.29", "4.30", "4.31")))
+                  "min-repetitions": 5})
 
 
 @rfm.simple_test
@@ -72,7 +70,6 @@ class overlap_frame(Full, Overlap):
     options = {"sizes": "1500", "blocking": "no", "steps": 13, "budget": 0.03,
                "min-repetitions": 5}
     limit_s = 240
-    tags = exhibits.tags("cotejo-overlap-frame")
 
 
 @rfm.simple_test
@@ -80,7 +77,6 @@ class overlap_local(Full, Progress):
     pattern = parameter(["local-send", "local-receive"], type=str)
     # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
     options = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.03, "min-repetitions": 3}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.32", "4.33", "4.34"))
 
 
 @rfm.simple_test
@@ -94,7 +90,6 @@ class overlap_affinity(Full, Overlap):
     tags = {"finisterrae", "affinity"}
 
 
-for way, shown in (("send", ["stival-fig-4.35", "stival-fig-4.36", "stival-tab-4.9"]),
-                   ("receive", ["stival-fig-4.37", "stival-tab-4.10"])):
+for way in ("send", "receive"):
     add_full(f"overlap_gap_{way}", Modes, pattern=parameter([f"gap-{way}"], type=str),
-             options=ROWS, limit_s=240, tags=exhibits.tags(*shown))
+             options=ROWS, limit_s=240)

@@ -7,7 +7,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
 from .harness.foreign import imb_tables
-from .harness.launch import exhibits, launches
+from .harness.launch import launches
 from .mixins.figures import Latency, median_s
 from .mixins.option_parameters import OptionParameters
 
@@ -90,10 +90,7 @@ class pingpong_tails(Full, Latency, Experiment):
         return 1e6 * launches.summary_value(self.record, "pingpong", 8, "p999_s")
 
 
-add_full("pingpong_modes", Modes, experiment="pingpong", tags=exhibits.tags(
-    *exhibits.figures("stival", "4.16", "4.17", "4.18")))
+add_full("pingpong_modes", Modes, experiment="pingpong")
 add_full("pingping_modes", Modes, experiment="pingping")
-add_full("pingpong_affinity", Affinity, experiment="pingpong", tags=exhibits.tags(
-    *exhibits.figures("finisterrae", "5.1", "5.2", "5.5", "5.7", "5.8", "5.11")))
-add_full("pingping_affinity", Affinity, experiment="pingping", tags=exhibits.tags(
-    *exhibits.figures("finisterrae", "5.3", "5.4", "5.6", "5.9", "5.10", "5.12")))
+add_full("pingpong_affinity", Affinity, experiment="pingpong")
+add_full("pingping_affinity", Affinity, experiment="pingping")

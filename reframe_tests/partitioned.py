@@ -5,7 +5,6 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, at_scales
-from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 
 
@@ -29,8 +28,7 @@ class partitioned(Partitioned):
         "smoke": {"options": {"sizes": "1Ki,64Ki", "partitions": "1,4", "budget": 0.02},
                   "compute": ["0"]},
         "quick": {"options": {"sizes": "1Ki,64Ki,1Mi", "partitions": "1,4,16", "budget": 0.05},
-                  "compute": ["0", "0.2"],
-                  "tags": exhibits.tags("cotejo-partitioned", "cotejo-early-bird")},
-        "full": {"options": {"sizes": "1Ki:4Mi:x4", "partitions": "1,2,4,8,16,32", "budget": 0.1},
-                 "tags": exhibits.tags("cotejo-partitioned", "cotejo-early-bird")}})
+                  "compute": ["0", "0.2"]},
+        "full": {"options": {"sizes": "1Ki:4Mi:x4", "partitions": "1,2,4,8,16,32",
+                             "budget": 0.1}}})
     compute = parameter(["0", "0.05", "0.2", "1"], type=str)

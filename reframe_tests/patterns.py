@@ -9,7 +9,6 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
-from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
 from .mixins.option_parameters import OptionParameters
 from .mixins.ranks import EveryRankCount, PairsOfRanks, Ranks
@@ -51,12 +50,9 @@ class AnyPlacement(Pattern):
 
 # NetPIPE: uni-directional is ping-pong, bi-directional is ping-ping, at perturbed sizes.
 
-add_full("netpipe_uni", Modes, experiment="pingpong", options={**NETPIPE, "buffer": "one"},
-         tags=exhibits.tags("stival-tab-4.2", *exhibits.figures(
-             "stival", "4.1", "4.2", "4.3", "4.4", "4.5", "4.7", "4.8")))
+add_full("netpipe_uni", Modes, experiment="pingpong", options={**NETPIPE, "buffer": "one"})
 add_full("netpipe_bi", Modes, experiment="pingping", options=NETPIPE, tags={"stival"})
-add_full("netpipe_stream", Modes, experiment="stream", options=NETPIPE,
-         tags=exhibits.tags("stival-fig-4.6"))
+add_full("netpipe_stream", Modes, experiment="stream", options=NETPIPE)
 
 
 @rfm.simple_test
@@ -65,7 +61,6 @@ class netpipe_brief(Full, Pattern):
 
     experiment = "pingpong"
     options = {**FULL, "sizes": "1:64Ki:x2", "buffer": "one", "budget": 0.03}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.2", "4.3"))
 
 
 @rfm.simple_test
@@ -88,7 +83,6 @@ class netpipe_progress(Full, Modes):
     settings = ["async_progress"]
     # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
     options = {**NETPIPE, "sizes": "1:1Mi:x4", "buffer": "one", "min-repetitions": 3}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.9", "4.10"))
 
 
 @rfm.simple_test
@@ -100,7 +94,6 @@ class pingpong_progress(Full, Pattern):
     async_progress = parameter(["default", "yes"], type=str)
     settings = ["async_progress"]
     options = {**FULL, "sizes": "1:64Ki:x4,80Ki", "blocking": "no", "min-repetitions": 3}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.17", "4.18"))
 
 
 @rfm.simple_test
@@ -120,8 +113,6 @@ class netpipe_frames(Full, Pattern):
 
     experiment = "pingpong"
     options = {**FULL, "sizes": "1:8Ki:x2,3:6Ki:x2", "buffer": "one"}
-    tags = exhibits.tags(*exhibits.figures("watter", "5.1", "5.2"), "watter-tab-A.1",
-                         "watter-tab-A.2")
 
 
 @rfm.simple_test
@@ -148,7 +139,6 @@ class mpptest_bisect(Full, Bisection):
     shown_bytes = 300
     options = {"sizes": "0:4200:+300", "adaptive": 0.02, "min-repetitions": 50,
                "max-repetitions": 50, "budget": 2}
-    tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
 
 
 @rfm.simple_test
@@ -156,7 +146,6 @@ class mpptest_nocache(Full, Pattern):
     experiment = "pingpong"
     shown_bytes = 300
     options = {**mpptest_bisect.options, "cache": "cold"}
-    tags = exhibits.tags("watter-fig-5.9")
 
 
 @rfm.simple_test
@@ -173,7 +162,6 @@ class pingpong_pairs(Full, Pairs):
 
     experiment = "pingpong"
     options = {**FULL, "sizes": "1,96Ki:1Mi:+32Ki"}
-    tags = exhibits.tags("stival-fig-4.19")
 
 
 @rfm.simple_test
@@ -215,7 +203,6 @@ class bandwidth_sizes(Full, Bandwidth):
 
     # Each size has five queue lengths.
     options = {**FULL, "sizes": "1,8:1Mi:x2,24Ki,56Ki,72Ki", "budget": 0.05}
-    tags = exhibits.tags("stival-fig-4.23")
 
 
 @rfm.simple_test
@@ -225,7 +212,6 @@ class bandwidth_bursts(Full, Bandwidth):
     # Each size has eleven bursts of five queue lengths.
     options = {**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
                "budget": 0.02}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.20", "4.21", "4.22"))
 
 
 @rfm.simple_test
@@ -266,8 +252,7 @@ class exchange(Pattern):
     by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Ki,1Mi", "budget": 0.02}},
         "quick": {"options": {"sizes": "1:1Mi:x4", "budget": 0.04}},
-        "full": {"options": {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"},
-                 "tags": exhibits.tags("stival-fig-4.24")}})
+        "full": {"options": {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"}}})
     experiment = "exchange"
     operation = "exchange-posted"
 
@@ -288,8 +273,7 @@ class alltoall_variants(AllToAll):
     by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}, "ranks": [2]},
         "quick": {"options": {"sizes": "1:256Ki:x4", "budget": 0.04}, "ranks": [2]},
-        "full": {"options": {**FULL, "sizes": "1:1Mi:x2"}, "limit_s": 300,
-                 "tags": exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))}})
+        "full": {"options": {**FULL, "sizes": "1:1Mi:x2"}, "limit_s": 300}})
     ranks = parameter([2, 4, 8], type=int)
 
 

@@ -4,7 +4,7 @@
 import re
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after, run_before
+from reframe.core.builtins import parameter, run_after
 from reframe.core.meta import make_test
 
 from .base import Experiment
@@ -26,15 +26,13 @@ class Program(Experiment):
         if reason := any_program.cannot_run(CHOSEN, self.family):
             self.skip(reason)
 
-    @run_before("run", always_last=True)
-    def replace_command(self):
+    def command_line(self):
         if self.threads > 1:
             self.env_vars["OMP_NUM_THREADS"] = self.threads
-        words = CHOSEN.words(**any_program.places(CHOSEN, self.family))
-        self.executable, self.executable_opts = adapter.command(self.family, words)
+        return adapter.command(self.family,
+                               CHOSEN.words(**any_program.places(CHOSEN, self.family)))
 
-    def collect(self, stage):
-        output = (stage / str(self.stdout.evaluate())).read_text(errors="replace")
+    def collect(self, stage, output):
         wall_s = launches.read_guard(stage / "guard.json")["wall_s"]
         return any_program.collect(CHOSEN, stage, output, wall_s)
 

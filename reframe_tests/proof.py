@@ -70,8 +70,7 @@ class PlantedCollective(Planted):
 
     @run_after("setup")
     def leave_out_wrong(self):
-        wrong = "".join(f",-{name}" for name in self.family.wrong)
-        self.options = {**self.options, "operation": self.operation + wrong}
+        self.options = {**self.options, "operation": self.family.right(self.operation)}
 
 
 @rfm.simple_test
@@ -104,9 +103,6 @@ class proof_network(Planted):
     experiment = "pingpong"
     alias = parameter(names("proof_network"), type=str)
     transport = parameter(["tcp"], type=str)
+    needs = ["between"]
     options = {"sizes": "1Ki:256Ki:x2", "interleave": "yes", "rse": 0.003, "budget": 0.06,
                "max-repetitions": 300}
-
-    @run_after("init")
-    def need_network(self):
-        self.valid_systems = ["+between"]

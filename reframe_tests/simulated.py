@@ -5,7 +5,6 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, add_full, at_scales
-from .harness.launch import exhibits
 from .harness.model import families
 from .mixins.figures import Latency, Wait, median_s
 from .mixins.option_parameters import OptionParameters
@@ -97,7 +96,6 @@ class simulated_algorithms(Full, OptionParameters, SimulatedCollective):
     ranks = parameter([4, 16, 64], type=int)
     varied = ["ranks", "operation", "arrival"]
     options = {"sizes": "8:32Ki:x8", **WINDOWS}
-    tags = exhibits.tags("cotejo-best-algorithm", "cotejo-best-algorithm-arrival")
 
 
 class Scale(Full, SimulatedCollective):
@@ -124,8 +122,6 @@ class LargeScale(Scale):
 
 @rfm.simple_test
 class simulated_bcast(LargeScale):
-    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(27, 37))))
-
     @run_after("init")
     def set_sizes(self):
         self.options = {"operation": "bcast", **START, "sizes": self.sizes_within("bcast")}
@@ -133,8 +129,6 @@ class simulated_bcast(LargeScale):
 
 @rfm.simple_test
 class simulated_alltoall(LargeScale):
-    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 27))))
-
     @run_after("init")
     def set_sizes(self):
         self.options = {"operation": "alltoall", **START, "sizes": self.sizes_within("alltoall")}
@@ -147,10 +141,8 @@ class SimulatedAffinity(SimulatedPair):
     options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
 
 
-add_full("simulated_pingpong_affinity", SimulatedAffinity,
-         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.7", "5.8", "5.11")))
-add_full("simulated_pingping_affinity", SimulatedAffinity, experiment="pingping",
-         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.9", "5.10", "5.12")))
+add_full("simulated_pingpong_affinity", SimulatedAffinity)
+add_full("simulated_pingping_affinity", SimulatedAffinity, experiment="pingping")
 
 
 class SimulatedMemory(SimulatedPair):
@@ -161,10 +153,8 @@ class SimulatedMemory(SimulatedPair):
     options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
 
 
-add_full("simulated_pingpong_memory", SimulatedMemory,
-         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.1", "5.2", "5.5")))
-add_full("simulated_pingping_memory", SimulatedMemory, experiment="pingping",
-         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.3", "5.4", "5.6")))
+add_full("simulated_pingpong_memory", SimulatedMemory)
+add_full("simulated_pingping_memory", SimulatedMemory, experiment="pingping")
 
 
 class SimulatedPairs(Full, PairsOfRanks, SimulatedPair):
@@ -179,7 +169,6 @@ class simulated_pairs(SimulatedPairs):
     """Large messages (stival 3)."""
 
     options = {"sizes": "1,96Ki:1Mi:+32Ki", **Simulated.repetitions}
-    tags = exhibits.tags("stival-fig-4.19")
 
 
 @rfm.simple_test
@@ -188,11 +177,7 @@ class simulated_bisect(SimulatedPairs):
 
     pairs = parameter([1, 2, 4, 8], type=int)
     options = {"sizes": "0:4200:+150", **Simulated.repetitions}
-    tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
-
-    @run_after("init")
-    def need_frames(self):
-        self.valid_systems = ["+simulated +frames"]
+    needs = ["frames"]
 
 
 @rfm.simple_test
@@ -204,7 +189,6 @@ class simulated_alltoall_variants(Full, Latency, SimulatedRanks):
     operation = "alltoall-collective"
     ranks = parameter([2, 4, 8], type=int)
     options = {"sizes": "1:1Mi:x2", **START}
-    tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
 
 
 class SimulatedWait(Wait, SimulatedRanks):
@@ -217,7 +201,5 @@ class SimulatedWait(Wait, SimulatedRanks):
     options = {**WINDOWS, "sync-baseline": 1e-5, "inject-offset": 1e-3, "inject-drift": 1e-5}
 
 
-add_full("simulated_waitpattern_up", SimulatedWait, experiment="waitpattern-up",
-         tags=exhibits.tags(*exhibits.figures("mpiperf", "8", "9")))
-add_full("simulated_waitpattern_null", SimulatedWait, experiment="waitpattern-null",
-         tags=exhibits.tags(*exhibits.figures("mpiperf", "10")))
+add_full("simulated_waitpattern_up", SimulatedWait, experiment="waitpattern-up")
+add_full("simulated_waitpattern_null", SimulatedWait, experiment="waitpattern-null")

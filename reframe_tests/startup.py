@@ -4,7 +4,6 @@
 import reframe as rfm
 
 from .base import Experiment, at_scales
-from .harness.launch import exhibits
 from .mixins.ranks import EveryRankCount
 
 
@@ -12,10 +11,7 @@ from .mixins.ranks import EveryRankCount
 class startup(EveryRankCount, Experiment):
     """One sample in each launch, because these operations happen once."""
 
-    by_scale, scale = at_scales({
-        "smoke": {"ranks": [2]},
-        "quick": {"tags": exhibits.tags("cotejo-startup")},
-        "full": {"tags": exhibits.tags("cotejo-startup")}})
+    by_scale, scale = at_scales({"smoke": {"ranks": [2]}, "quick": {}, "full": {}})
     experiment = "startup"
     varied = ["ranks"]
     options = {"budget": 0.1}

@@ -5,7 +5,6 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, variable
 
 from .base import Experiment, at_scales
-from .harness.launch import exhibits
 from .mixins.option_parameters import OptionParameters
 
 SIZES = "8,1Ki,16Ki,256Ki"
@@ -41,8 +40,6 @@ class threads(Threads):
                               "min-repetitions": 3},
                   "communicators": ["one"]},
         "quick": {"options": {"sizes": SIZES, "threads": "1,2", "budget": 0.1,
-                              "min-repetitions": 5},
-                  "tags": exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")},
+                              "min-repetitions": 5}},
         "full": {"options": {"sizes": "1:1Mi:x4", "threads": "1,2,4,8", "budget": 0.2,
-                             "min-repetitions": 5},
-                 "tags": exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")}})
+                             "min-repetitions": 5}}})

@@ -6,7 +6,6 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, add_full, at_scales
 from .harness.backends import placements
-from .harness.launch import exhibits
 from .mixins.figures import Latency
 
 
@@ -86,7 +85,5 @@ class ProtocolFull(Protocol):
     options = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05, "cache": "cold"}
 
 
-add_full("protocol_pingpong", ProtocolFull, experiment="pingpong",
-         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.13", "5.14")))
-add_full("protocol_pingping", ProtocolFull, experiment="pingping",
-         tags=exhibits.tags(*exhibits.figures("finisterrae", "5.15", "5.16")))
+add_full("protocol_pingpong", ProtocolFull, experiment="pingpong")
+add_full("protocol_pingping", ProtocolFull, experiment="pingping")

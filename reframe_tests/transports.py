@@ -5,7 +5,6 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, at_scales
-from .harness.launch import exhibits
 from .mixins.figures import Latency
 
 QUICK = {"budget": 0.1, "rse": 0.003}
@@ -46,12 +45,10 @@ class Transport(Layer):
 class transport(Transport):
     by_scale, scale = at_scales({
         "smoke": {"options": {"sizes": "1,1Ki", "budget": 0.02}, "datagrams": "1,1Ki"},
-        "quick": {"options": {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"},
-                  "tags": exhibits.tags("tinetti-ping-baseline")},
+        "quick": {"options": {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}},
         "full": {"options": {"sizes": "1:32Ki:x2,64000,128Ki:1Mi:x2", "budget": 0.2,
                              "interleave": "yes"},
-                 "datagrams": "1:32Ki:x2,64000",
-                 "tags": exhibits.tags("tinetti-ping-baseline")}})
+                 "datagrams": "1:32Ki:x2,64000"}})
 
 
 @rfm.simple_test

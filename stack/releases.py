@@ -19,6 +19,7 @@ import yaml
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
+from reframe_tests.harness.model.family import release_of
 from stack import build, verify, wheels
 
 LOCKS = wheels.LOCKS / "releases"
@@ -118,10 +119,9 @@ def declare(stack, name, versions):
     """The file that declares the releases as families (`COTEJO_MPIS`)."""
     family, found = families.load()[name], {}
     for number, version in enumerate(versions):
-        otherwise = next((entry for begin, entry in family.releases.items()
-                          if version.startswith(begin)), {})
         found[family_name(name, version)] = {
-            **otherwise, "like": name, "title": f"{family.title} {version}", "order": number + 1,
+            **release_of(family.releases, version), "like": name,
+            "title": f"{family.title} {version}", "order": number + 1,
             "colour": shade(number / (len(versions) - 1)), "releases": {}}
     path = stack / "releases" / f"{name}-{versions[0]}-{versions[-1]}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)

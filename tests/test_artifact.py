@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness.model import families
+from reframe_tests.harness.study import until
 from stack import artifact, metadata, reproduce, wheels
 from tests.test_release import IDENTITY
 
@@ -218,7 +219,7 @@ def test_no_study_begins_that_would_take_longer_than_the_budget(
 
 @pytest.mark.parametrize("text, seconds", [("", 900), ("90s", 90), ("1.5m", 90), ("2h", 7200)])
 def test_the_budget_is_a_time(text, seconds):
-    assert reproduce.seconds_of(text) == seconds
+    assert until.seconds(text or reproduce.BUDGET) == seconds
 
 
 def test_a_missing_archive_is_one_line(tmp_path):

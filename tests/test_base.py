@@ -23,9 +23,6 @@ builtins = pytest.importorskip("reframe.core.builtins")
 class Launch:
     """As much of a test of ReFrame as comes before its hosts are reached."""
 
-    executable = experiment = ""
-    seed = None
-    program = "cotejo"
     stagedir = "."
     limit_s, local, messages_counted, env_vars, prerun_cmds = 60, False, False, {}, []
     job = types.SimpleNamespace(launcher=types.SimpleNamespace(options=[]))
@@ -33,8 +30,8 @@ class Launch:
                       backends.of("p", {"cluster": "gigabit", "hosts": 2}, True),
                       place=Place([0, 1], 2))
 
-    def chosen_options(self):
-        return {}
+    def command_line(self):
+        return "cotejo", []
 
     def is_dry_run(self):
         return False

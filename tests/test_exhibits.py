@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The register of exhibits and the tags of the tests agree."""
+"""The register of exhibits names tests that are there, and gives them their tags."""
 
 import importlib
 import re
@@ -26,7 +26,7 @@ def named_in(row):
 def in_cells(*jobs):
     """Name in cells -> scale and tags, of every ReFrame test of some files."""
     modules = {importlib.import_module(f"reframe_tests.{job}").__name__ for job in jobs}
-    return {name: (scale, {*planning.of_scale(test, scale).get("tags", test.tags)})
+    return {name: (scale, {*test.tags, *planning.tags(test, scale)})
             for name, (test, scale) in planning.tests_of(Experiment, modules).items()}
 
 
@@ -58,10 +58,12 @@ def test_every_test_of_the_register_is_there():
 def test_a_test_with_the_tag_of_an_exhibit_gives_its_data():
     rows = register()
     studies = {row["study"] for row in rows.values()}
-    wrong = []
+    wrong, tagged = [], set()
     for test, tags in classes().items():
+        tagged |= tags
         for tag in tags - studies:
             of_study = tag.partition("-")[0] in studies
             if of_study and test not in named_in(rows.get(tag, {"tests": set()})):
                 wrong.append(f"{test} has the tag {tag}, whose row does not name it")
     assert wrong == []
+    assert {name for name, row in rows.items() if row["tests"] and not row["needs"]} <= tagged

@@ -334,7 +334,7 @@ def judged(monkeypatch, folder, launches, *, processors=("x",)):
     found = ratios.compute(past())
     assert found[A][B]["processors"] == ["x"]
     found[B][A]["processors"] = [*processors]
-    monkeypatch.setattr(ratios, "load", lambda site: found)
+    monkeypatch.setattr(references, "load", lambda site, kind: found)
     monkeypatch.setattr(sessions, "session_folder", lambda: folder)
     lines = []
     for one in launches:

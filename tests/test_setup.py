@@ -145,8 +145,10 @@ def pip(monkeypatch):
     return ran
 
 
-PARTS = {"tools": wheels.install_tools, "languages": wheels.install_languages,
-         "mpi/mpich": lambda stack: wheels.install_mpi(stack, "mpich")}
+PARTS = {"tools": wheels.install_tools,
+         "languages": lambda stack: wheels.install_packages(stack, "languages"),
+         "mpi/mpich": lambda stack: wheels.install_locked(
+             stack, "mpich", wheels.LOCKS / "mpich.txt", wheels.lock_hash("mpich"))}
 
 
 @pytest.mark.parametrize("part", PARTS)

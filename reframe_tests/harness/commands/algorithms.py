@@ -4,6 +4,8 @@
 import argparse
 import sys
 
+import tabulate
+
 from ..model import algorithm_settings, families, message_forms
 
 
@@ -23,12 +25,9 @@ def further(choices, kind):
             yield operation, variable, limits or "not listed by the library"
 
 
-def show(table):
+def show(names, rows):
     """Prints rows with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        line = "  ".join(word.ljust(n) for word, n in zip(row, widths, strict=True))
-        print(line.rstrip())
+    print(tabulate.tabulate(rows, names, tablefmt="plain", disable_numparse=True))
 
 
 def main():
@@ -36,24 +35,16 @@ def main():
     parser.add_argument("mpi", help="name of an MPI library in the stack")
     parser.add_argument("--operation", help="this operation alone")
     words = parser.parse_args()
-    known, stack = families.with_site(simulators=True), families.stack_prefix()
-    if words.mpi not in known or not known[words.mpi].installed(stack):
-        installed = [name for name, family in known.items() if family.installed(stack)]
-        sys.exit(f"algorithms: {words.mpi!r} is not installed in {stack}; "
-                 f"there are {', '.join(installed) or 'none'}")
-    try:
-        found = algorithm_settings.offered(words.mpi, str(stack))
-    except algorithm_settings.UnknownAlgorithmError as err:
-        sys.exit(f"algorithms: {err}")
+    families.installed(words.mpi)
+    found = algorithm_settings.offered(words.mpi, str(families.stack_prefix()))
     if words.operation:
         found = {name: one for name, one in found.items() if name == words.operation}
-    table = [("operation", "algorithm", "variable", "known messages"), *rows(found)]
-    if len(table) == 1:
+    if not found:
         sys.exit(f"algorithms: {words.mpi} offers no choice"
                  + (f" for {words.operation}" if words.operation else ""))
-    show(table)
+    show(("operation", "algorithm", "variable", "known messages"), rows(found))
     for kind, title in (("parameters", "Parameters of these algorithms:"),
                         ("layers", "Layers that decide before these algorithms:")):
         if lines := list(further(found, kind)):
             print(f"\n{title}")
-            show([("operation", "variable", "values"), *lines])
+            show(("operation", "variable", "values"), lines)

@@ -25,15 +25,11 @@ def main():
         return 0
     if not args.cluster:
         parser.error(f"{args.verb} needs the name of a cluster")
-    try:
-        if args.verb == "down":
-            return (0 if clusters.down(args.name)
-                    else f"cluster: {args.cluster} is not up")
-        found = clusters.up(args.cluster, args.name, args.hosts)
-        if kind.name:
-            clusters.boot(found, kind)
-    except clusters.ClusterError as err:
-        return f"cluster: {err}"
+    if args.verb == "down":
+        return 0 if clusters.down(args.name) else f"cluster: {args.cluster} is not up"
+    found = clusters.up(args.cluster, args.name, args.hosts)
+    if kind.name:
+        clusters.boot(found, kind)
     print(f"cluster: {len(found['hosts']) - 1} hosts are up; "
           f"start launchers by {virtual_hosts.tool('enter', kind)} {found['folder']}")
     return 0

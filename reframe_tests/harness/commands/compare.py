@@ -28,8 +28,5 @@ def main():
             f"{r.text(args.before)}, {r.text(args.after)}, {r.text(args.page)}, "
             f"changed = {r.text(changed)}, "
             f"delta = share_of_text({r.text(args.delta)}, 0.03))))")
-    try:
-        words, variables = r.command(code)
-    except RuntimeError as err:
-        return f"compare: {err}"
+    words, variables = r.command(code)
     return subprocess.run(words, env=variables).returncode

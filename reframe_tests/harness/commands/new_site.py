@@ -4,6 +4,7 @@
 import json
 import re
 import socket
+import textwrap
 
 import yaml
 
@@ -33,11 +34,10 @@ def _unlike(nodes):
     if len(nodes) < 2:
         return []
     kinds = [f"{count} of {kind}" for kind, count in nodes.items()]
-    return [f"                    # Its nodes differ: {', '.join(kinds)}.",
-            "                    # This partition is for the first kind: add to access what asks "
-            "for it (Slurm: --constraint,",
-            "                    # --exclude), and write a partition of each other kind, with its "
-            "own topology."]
+    return [f"# Its nodes differ: {', '.join(kinds)}.",
+            "# This partition is for the first kind: add to access what asks for it (Slurm: "
+            "--constraint,",
+            "# --exclude), and write a partition of each other kind, with its own topology."]
 
 
 def _partition(found):
@@ -49,34 +49,28 @@ def _partition(found):
         name = "squeue"  # of ReFrame, for a Slurm whose sacct does not answer
     if found.get("shared_cores"):
         extras["shared_cores"] = True
-    lines = [f'                    "scheduler": "{name}",',
-             f'                    "launcher": "{LAUNCHERS.get(scheduler, "mpirun")}",']
+    lines = [f'"scheduler": "{name}",',
+             f'"launcher": "{LAUNCHERS.get(scheduler, "mpirun")}",']
     if scheduler == "slurm":
-        lines += ["                    # Options that sbatch needs here; the account is yours to "
-                  "add.",
-                  f'                    "access": ["--partition={(queues or ["compute"])[0]}", '
-                  '"--exclusive"],',
-                  f"                    # How many of the {there} nodes a launch may have. srun "
-                  "starts each MPI by the",
-                  "                    # interface that its family declares; another one: "
+        lines += ["# Options that sbatch needs here; the account is yours to add.",
+                  f'"access": ["--partition={(queues or ["compute"])[0]}", "--exclusive"],',
+                  f"# How many of the {there} nodes a launch may have. srun starts each MPI by "
+                  "the", "# interface that its family declares; another one: "
                   '"srun_mpi": {MPI: INTERFACE}.',
                   *_unlike(found["nodes"]),
-                  *(["                    # All nodes are one machine, whose cores they share."]
+                  *(["# All nodes are one machine, whose cores they share."]
                     if "shared_cores" in extras else []),
-                  f'                    "extras": {json.dumps(extras).replace("true", "True")},']
+                  f'"extras": {json.dumps(extras).replace("true", "True")},']
     elif scheduler in UNTRIED:
         access, hint = UNTRIED[scheduler]
-        lines += [f"                    # {scheduler} is untried: correct what does not fit.",
-                  f"                    # {hint}",
-                  f'                    "access": {json.dumps([access.format(queues[0])])},'
-                  if queues and access else '                    "access": [],',
-                  f"                    # How many of the {there} nodes a launch may have.",
-                  *_unlike(found["nodes"]),
-                  f'                    "extras": {json.dumps(extras)},']
+        access = [access.format(queues[0])] if queues and access else []
+        lines += [f"# {scheduler} is untried: correct what does not fit.", f"# {hint}",
+                  f'"access": {json.dumps(access)},',
+                  f"# How many of the {there} nodes a launch may have.",
+                  *_unlike(found["nodes"]), f'"extras": {json.dumps(extras)},']
     elif silent := found.get("silent"):
-        lines += [f"                    # {', '.join(silent)}: installed, but no scheduler "
-                  "answers. Name it, or launches",
-                  "                    # run on this host, which may be a login node."]
+        lines += [f"# {', '.join(silent)}: installed, but no scheduler answers. Name it, or "
+                  "launches", "# run on this host, which may be a login node."]
     return lines
 
 
@@ -107,7 +101,7 @@ def reframe_py(name, found):
             f'            "hostnames": [r"{host}"],\n'
             '            "partitions": [\n                {\n'
             '                    "name": "compute",\n'
-            + "\n".join(_partition(found)) + "\n"
+            + textwrap.indent("\n".join(_partition(found)), 20 * " ") + "\n"
             "                }\n            ],\n        }\n    ]\n}\n")
 
 

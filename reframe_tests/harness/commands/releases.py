@@ -10,7 +10,6 @@ most `SHARE` of the launches of the full matrix. The R package chooses the next 
 
 import csv
 import os
-import sys
 
 from stack import releases as stack_releases
 
@@ -97,20 +96,14 @@ def main():
     if bool(args.mpi) == bool(args.declared):
         parser.error("an MPI, or --declared, is needed")
     versions = args.mpi and stack_releases.chosen(args.mpi, args.first, args.last)
-    try:
-        cores.hold("releases")
-    except cores.Busy as err:
-        sys.exit(f"releases: {err}")
-    try:
-        with cores.own_folder():
-            path, audit = (stack_releases.prepare(stack, args.mpi, versions) if versions
-                           else (args.declared, None))
-            os.environ["COTEJO_MPIS"] = str(path)
-            names = list(families.declared_in(path))
-            status = run(args, names)
-            if audit:  # of the builds of the releases, not of the stack's MPIs
-                disk.write_json(sessions.session_folder() / "audit.json", audit)
-            removal.write_whole(stack / "releases/last", f"{sessions.session_folder()}\n")
-            return status
-    except RuntimeError as err:
-        sys.exit(f"releases: {err}")
+    cores.hold("releases")
+    with cores.own_folder():
+        path, audit = (stack_releases.prepare(stack, args.mpi, versions) if versions
+                       else (args.declared, None))
+        os.environ["COTEJO_MPIS"] = str(path)
+        names = list(families.declared_in(path))
+        status = run(args, names)
+        if audit:  # of the builds of the releases, not of the stack's MPIs
+            disk.write_json(sessions.session_folder() / "audit.json", audit)
+        removal.write_whole(stack / "releases/last", f"{sessions.session_folder()}\n")
+        return status

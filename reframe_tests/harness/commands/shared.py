@@ -53,7 +53,7 @@ def refused(err):
 
 
 def run(name, main):
-    """Runs a command and ends the process: what readers and the system refuse is one line."""
+    """Runs a command and ends the process: each error is one line."""
     hold_standard_files()
     try:
         try:
@@ -65,7 +65,7 @@ def run(name, main):
         status = f"{name}: {refused(err)}"
     except MemoryError:
         status = f"{name}: {refused(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))}"
-    except ValueError as err:
+    except (ValueError, RuntimeError) as err:
         status = f"{name}: {' '.join(str(err).split())}"
     except KeyboardInterrupt:
         print(f"{name}: interrupted; start again to go on", file=sys.stderr)

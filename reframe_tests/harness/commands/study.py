@@ -14,11 +14,12 @@ import re
 import sys
 
 from ..foreign import any_program
+from ..launch import scales
 from ..machine import cores, disk
 from ..model import factors, families, sites
 from ..study import blocks, child, ending, plans, submission, until
 from ..study.plans import say
-from . import program_options, shared
+from . import shared
 
 
 def regex(text):
@@ -43,6 +44,35 @@ def part(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not K/N, such as 1/3")
     number, of = map(int, text.split("/"))
     return min(number, of), of
+
+
+def add_program_options(parser):
+    """Options of a program that is compared (docs/programs.md)."""
+    parser.add_argument("--program", default="", metavar="COMMAND",
+                        help="compare this program, or that of programs/NAME.yaml")
+    for name, said in (("metric", "regular expression with a group around the figure of merit"),
+                       ("unit", "its unit"), ("check", "what a sound output has"),
+                       ("build", "command that builds it in each MPI")):
+        parser.add_argument(f"--{name}", default="", help=f"with --program: {said}")
+    parser.add_argument("--better", default="", choices=["", "less", "more"],
+                        help="with --program: which way the figure is better (if its unit does "
+                             "not show it)")
+    parser.add_argument("--ranks", type=shared.count, help="with --program (2)")
+    parser.add_argument("--threads", type=shared.count, help="with --program: of a rank (1)")
+
+
+def choose_program(args):
+    """Names the program of a command line in COTEJO_PROGRAM; returns the tag of its tests."""
+    os.environ.pop("COTEJO_PROGRAM", None)
+    any_program.chosen.cache_clear()
+    more = {name: getattr(args, name) for name in (
+        "metric", "unit", "better", "check", "build", "ranks", "threads")}
+    if not args.program:
+        if words := [name.upper() for name, value in more.items() if value]:
+            raise ValueError(f"{', '.join(words)}: only with a PROGRAM")
+        return args.tag
+    os.environ["COTEJO_PROGRAM"] = str(any_program.given(args.program, **more))
+    return scales.tag("programs", args.tag) if args.tag in scales.LAUNCHES else args.tag
 
 
 def main():
@@ -72,12 +102,12 @@ def main():
     parser.add_argument("--mpis", default="", metavar="FILE",
                         help="the MPIs that are compared, as a site's mpis.yaml; or a name of "
                              "reframe_tests/mpi_sets")
-    program_options.add_options(parser)
+    add_program_options(parser)
     args = parser.parse_args()
     os.environ["COTEJO_SET"], os.environ["COTEJO_SIZES"] = args.set, args.sizes
     if args.mpis:
         os.environ["COTEJO_MPIS"] = families.set_of(args.mpis)
-    args.tag = program_options.choose(args)
+    args.tag = choose_program(args)
     sites.site_folder()  # one that is not there is said before anything begins
     number = args.launches
     if args.tries < 0:
@@ -90,15 +120,9 @@ def main():
         number = 1
     if submission.needed():
         return submit(args)
-    try:
-        cores.hold("study")
-    except cores.Busy as err:
-        sys.exit(f"study: {err}")
-    try:
-        with cores.own_folder():
-            return measure(args, number)
-    except RuntimeError as err:
-        sys.exit(f"study: {err}")
+    cores.hold("study")
+    with cores.own_folder():
+        return measure(args, number)
 
 
 def submit(args):

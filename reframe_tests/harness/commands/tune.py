@@ -27,7 +27,6 @@ import time
 from ..launch import sessions
 from ..machine import disk, r, removal
 from ..model import algorithm_settings, families, sites, tuning_files
-from ..model.names import there_are
 from ..study import plans, until
 from . import shared
 
@@ -467,16 +466,6 @@ def main():
     parser.add_argument("--check", default="", metavar="FILE",
                         help="compare the default with this settings file, without a search")
     args = parser.parse_args()
-    stack = families.stack_prefix()
-    installed = {name: family for name, family in families.with_site(simulators=True).items()
-                 if family.installed(stack)}
-    if args.mpi not in installed:
-        sys.exit(f"tune: {args.mpi!r} is not installed in {stack}; "
-                 f"{there_are(args.mpi, installed)}")
-    family = installed[args.mpi]
+    family = families.installed(args.mpi)
     os.environ.pop("COTEJO_SET", None)
-    try:
-        return run(args, family)
-    except (RuntimeError, tuning_files.TuningError,
-            algorithm_settings.UnknownAlgorithmError) as err:
-        sys.exit(f"tune: {err}")
+    return run(args, family)

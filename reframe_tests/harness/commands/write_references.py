@@ -13,10 +13,7 @@ def main():
     parser = shared.Parser(description="writes references.json from a site's results")
     parser.add_argument("site")
     site = parser.parse_args().site
-    try:
-        folder = sites.site_folder(site)
-    except ValueError as err:
-        return f"references: {err}"
+    folder = sites.site_folder(site)
     records, wrong = [], []
     for session in sorted((sessions.results_folder() / site).glob("*")):
         found, broken = sessions.read_launches(session)

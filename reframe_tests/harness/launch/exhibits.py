@@ -1,12 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tags of the published exhibits whose data a test produces."""
+"""The exhibits that are drawn from the launches of a test, by the register of the R package."""
+
+import collections
+import functools
+import re
+
+import yaml
+
+from ..model import REPO
+
+REGISTER = REPO / "analysis/inst/exhibits.yaml"
 
 
-def tags(*exhibits):
-    """Exhibits such as `stival-fig-4.24`, and the studies that they are of, as tags."""
-    return {*exhibits, *(exhibit.partition("-")[0] for exhibit in exhibits)}
+@functools.cache
+def register():
+    """Name of a test in cells -> its exhibits."""
+    found = collections.defaultdict(set)
+    rows = yaml.load(REGISTER.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    for exhibit, row in rows["exhibits"].items():
+        for test in re.findall(r"\w+", row.get("tests", "")):
+            found[test].add(exhibit)
+    return found
 
 
-def figures(study, *numbers):
-    """Names of figures of a study: figures("stival", "4.1") -> ["stival-fig-4.1"]."""
-    return [f"{study}-fig-{number}" for number in numbers]
+def tags(test):
+    """The exhibits of a test by its name in cells, and the studies that they are of, as tags."""
+    names = register()[test]
+    return {*names, *(name.partition("-")[0] for name in names)}

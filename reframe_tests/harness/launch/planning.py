@@ -6,14 +6,15 @@ import inspect
 import pathlib
 import random
 
-from . import accidents, scales, sessions
+from . import accidents, exhibits, scales, sessions
 
 
 def tags(test, scale):
-    """Tags of a class of tests at a scale: its job's, and the main job's own."""
+    """Tags of a class of tests at a scale: its job's, the main job's own, and its exhibits."""
     job = pathlib.Path(inspect.getfile(test)).stem
     main = test.main_job or scale == "full"
-    return {scales.tag(job, scale), *([scale] if main else [])}
+    return {scales.tag(job, scale), *([scale] if main else []),
+            *exhibits.tags(test_name(test, scale))}
 
 
 #: How often this ReFrame has prepared a launch: (cell, number) -> times.
@@ -64,17 +65,18 @@ def test_name(test, scale):
         f"{test.__name__}_{scale}" if test.by_scale else test.__name__)
 
 
+def classes_of(base):
+    """A class and those that derive from it, as far as they are tests: in lower case."""
+    if base.__name__.islower():
+        yield base
+    for one in base.__subclasses__():
+        yield from classes_of(one)
+
+
 def tests_of(base, modules):
-    """The tests of some modules: name in cells -> (class, scale). Classes of tests are in lower
-    case, their bases are not."""
-    found, classes = {}, [base]
-    while classes:
-        one = classes.pop()
-        classes += one.__subclasses__()
-        if one.__module__ in modules and one.__name__.islower():
-            found |= {test_name(one, scale): (one, scale)
-                      for scale in one.raw_params["scale"].values}
-    return found
+    """The tests of some modules: name in cells -> (class, scale)."""
+    return {test_name(one, scale): (one, scale) for one in classes_of(base)
+            if one.__module__ in modules for scale in one.raw_params["scale"].values}
 
 
 def identity_parameters(test, scale):

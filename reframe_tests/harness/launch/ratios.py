@@ -8,13 +8,10 @@ busy machine than medians and single sizes do. They do depend on the processor.
 """
 
 import collections
-import functools
 import itertools
 import json
 import statistics
 
-from ..machine import disk
-from ..model import sites
 from . import references, sessions
 
 #: Layers below MPI: every test of a layer with the same operation is a denominator.
@@ -108,17 +105,10 @@ def _reference(found):
     return {"usual": usual, "limits": {part: FACTOR * most for part, most in largest.items()}}
 
 
-@functools.cache
-def load(site):
-    """The ratios of a site's references; {} where it has none."""
-    path = sites.site_folder(site) / "references.json"
-    return disk.read_json(path).get("ratios", {}) if path.exists() else {}
-
-
 def compared(record, cell, site=None):
     """The deviations of a launch from its references: (library of the denominator, range,
     deviation, limit, reference). Later launches of the block are compared with this launch."""
-    for over, known in load(site).get(cell, {}).items():
+    for over, known in references.load(site, "ratios").get(cell, {}).items():
         wider = 1 if _processor(record) in known.get("processors", ()) else ELSEWHERE
         other, _ = sessions.read_one(sessions.session_folder() / (
             f"{sessions.launch_name(over, record['asked']['launch'])}.json"))

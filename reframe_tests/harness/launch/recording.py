@@ -88,7 +88,7 @@ def record(test):
                        "program_sha256": launches.program_sha256(test.request)},
         "allocation": allocation.of_launch(test.job),
         **test.request.backend.describe(test.request)}
-    lacking, before = test.collect(stage), sessions.last_launches(test.cell)
+    lacking, before = test.collect(stage, said), sessions.last_launches(test.cell)
     try:
         found = launches.describe(stage, asked(test), test.family, output,
                                   level=test.request.level, lacking=lacking,
@@ -124,7 +124,7 @@ def record(test):
 def beside_references(found, cell):
     """Compares a launch with the references of its site, in the form of its description."""
     beside = references.against(found, cell)
-    if ratios.load(None).get(cell):
+    if references.load(None, "ratios").get(cell):
         beside = {**(beside or {"stale": "", "slower": [], "faster": []}),
                   "ratios": [*ratios.slower(found, cell).values()]}
     if not beside:

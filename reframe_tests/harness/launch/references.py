@@ -151,10 +151,10 @@ def too_few(site, records):
 
 
 @functools.cache
-def load(site):
-    """The site's references: cell -> entry; {} where it has none."""
+def load(site, kind="cells"):
+    """The site's references of a kind, `cells` or `ratios`: cell -> entry; {} if it has none."""
     path = sites.site_folder(site) / "references.json"
-    return disk.read_json(path)["cells"] if path.exists() else {}
+    return disk.read_json(path).get(kind, {}) if path.exists() else {}
 
 
 def against(record, cell, site=None):

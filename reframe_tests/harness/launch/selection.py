@@ -43,12 +43,7 @@ def known(kind):
         return scales.known_tags()
     if kind == "environment":
         return list(families.of_site(sites.site_folder(), simulators=True, layers=True))
-    found, classes = set(), [RunOnlyRegressionTest]
-    while classes:
-        one = classes.pop()
-        classes += one.__subclasses__()
-        found |= {one.__name__} if one.__name__.islower() else set()
-    return sorted(found)
+    return sorted({one.__name__ for one in planning.classes_of(RunOnlyRegressionTest)})
 
 
 def selected(words, among=OPTIONS):
@@ -94,8 +89,7 @@ def may_have_name(test, pattern):
 def may_have_tag(test, pattern):
     """Whether `-t PATTERN` may select a variant of a class."""
     return any(re.search(pattern, tag) for scale in test.raw_params["scale"].values
-               for tag in {*test.tags, *planning.tags(test, scale),
-                           *planning.of_scale(test, scale).get("tags", [])})
+               for tag in {*test.tags, *planning.tags(test, scale)})
 
 
 #: The classes of tests that may be selected, and the base of all tests of a bare `reframe`.

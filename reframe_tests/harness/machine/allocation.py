@@ -22,9 +22,6 @@ class Allocation:
     nodes: list
     exclusive: bool | None = None
 
-    def describe(self):
-        return asdict(self)
-
 
 def _words(*command):
     """The words that a scheduler's command prints; none if it fails."""
@@ -208,9 +205,9 @@ def _within(partition, found):
 def of_launch(job):
     """The member `allocation` of the description of a launch, a job of ReFrame."""
     if found := current():
-        return found.describe()
+        return asdict(found)
     kind = kind_of(job.scheduler.registered_name)
     if not kind or not job.jobid:
         return None
     exclusive = True if "--exclusive" in [*job.sched_access, *job.options] else None
-    return Allocation(kind, str(job.jobid), list(job.nodelist or []), exclusive).describe()
+    return asdict(Allocation(kind, str(job.jobid), list(job.nodelist or []), exclusive))

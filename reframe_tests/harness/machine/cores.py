@@ -138,13 +138,17 @@ def _line(file):
     return os.pread(file, LINE_MOST, 0).decode(errors="replace").partition("\n")[0]
 
 
+def _write_line(file, text):
+    """Makes a text the line of a lock."""
+    os.ftruncate(file, 0)
+    os.pwrite(file, text.replace("\n", " ").encode()[:LINE_MOST - 1] + b"\n", 0)
+
+
 def _try(file, name, words):
     """One try; '' when the lock is had, else the line of who has it."""
     if _flock(file, fcntl.LOCK_EX) and _line(file).partition(" ")[0] != name:
         end_left(_line(file))
-        mine = f"{name} {os.getpid()} {started_at(os.getpid())} {os.getuid()} {words}"
-        os.ftruncate(file, 0)
-        os.pwrite(file, mine.replace("\n", " ").encode()[:LINE_MOST - 1] + b"\n", 0)
+        _write_line(file, f"{name} {os.getpid()} {started_at(os.getpid())} {os.getuid()} {words}")
     # To share it what was exclusive is given up for a moment: the line is read again.
     if not _flock(file, fcntl.LOCK_SH):
         return _line(file) or BEGINS
@@ -312,9 +316,7 @@ def hold_stack(folder, words, wait_s=WAIT_S):
                        "its end")
         time.sleep(0.05)
     os.set_inheritable(file, True)
-    mine = f"process {os.getpid()} on {os.uname().nodename}: {words}"
-    os.ftruncate(file, 0)
-    os.pwrite(file, mine.replace("\n", " ").encode()[:LINE_MOST - 1] + b"\n", 0)
+    _write_line(file, f"process {os.getpid()} on {os.uname().nodename}: {words}")
     _held_stacks.append(file)
 
 

@@ -85,6 +85,12 @@ def write_whole(path, data, mode=0o644):
         raise
 
 
+def write_starter(path, command):
+    """Writes a program that becomes a command of the shell. A link does not serve launchers and
+    compilers, which look for their folders beside their own file."""
+    write_whole(path, f'#!/bin/sh\nexec {command} "$@"\n', mode=0o755)
+
+
 def stamp(folder, text):
     """Notes in a folder's mark which content is complete."""
     write_whole(pathlib.Path(folder) / MARK, f"{WORDS}{text}\n")

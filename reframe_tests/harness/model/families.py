@@ -56,6 +56,15 @@ def with_site(simulators=False):
     return {**load(simulators=simulators), **of_site(sites.site_folder(), simulators)}
 
 
+def installed(name):
+    """The family of an MPI library in the stack; ValueError names those that are there."""
+    stack = stack_prefix()
+    there = {key: f for key, f in with_site(simulators=True).items() if f.installed(stack)}
+    if name not in there:
+        raise ValueError(f"{name!r} is not installed in {stack}; {names.there_are(name, there)}")
+    return there[name]
+
+
 def set_of(name):
     """The file of a set of MPIs: one of reframe_tests/mpi_sets by its name, or any by its path."""
     path = REPO / "reframe_tests/mpi_sets" / f"{name}.yaml"

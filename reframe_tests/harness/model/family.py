@@ -131,8 +131,6 @@ class Family:
     per_host: list = field(default_factory=list)
     remote: list = field(default_factory=list)
     environment: dict = field(default_factory=dict)
-    #: The only processors that it is for, as Spack calls them (`x86_64`); empty: any.
-    architecture: str = ""
     #: The installation, as a site declares it (`Installation`); no other family inherits this.
     home: str = ""
     modules: list = field(default_factory=list)
@@ -258,6 +256,11 @@ class Family:
         found = self.settings.get(name, {}).get(transport)
         return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
 
+    def right(self, operations):
+        """Collective operations as options of the benchmark name them, without those that this
+        library is known to do wrong."""
+        return ",".join([operations, *(f"-{name}" for name in self.wrong)])
+
     def variables_of(self, name):
         """The `Variables` to which the variable `name` belongs, or None."""
         found = max((begin for begin in self.variables if name.startswith(begin)),
@@ -333,10 +336,9 @@ def lineage(name, declared, path):
     return names
 
 
-def release_of(data, version):
+def release_of(releases, version):
     """The keys that differ in a release of a family, by the version of its installation."""
-    return next((entry for begin, entry in data.get("releases", {}).items()
-                 if version.startswith(begin)), {})
+    return next((entry for begin, entry in releases.items() if version.startswith(begin)), {})
 
 
 def made(name, declared, path, site="", entry=None):
@@ -353,7 +355,8 @@ def made(name, declared, path, site="", entry=None):
             data["settings"][what].update({place: one for place, one in entries.items()
                                            if "reason" in one})
     if version := data.get("version"):
-        otherwise = declarations.merged(release_of(data, version), entry or {})
+        otherwise = declarations.merged(
+            release_of(data.get("releases", {}), version), entry or {})
         data = declarations.merged(
             data, {key: value for key, value in otherwise.items() if key != "like"})
     if wrong := declarations.problems(data, "family"):

@@ -8,7 +8,7 @@ from ..machine import disk
 from .blocks import all_missing, further_block, records
 from .plans import plan_file, say
 
-COMPLETE, INCOMPLETE, FAILED, INTERRUPTED = 0, 3, 4, 130
+COMPLETE, INCOMPLETE, FAILED = 0, 3, 4
 ENDED = {COMPLETE: "complete", INCOMPLETE: "incomplete", FAILED: "failed"}
 
 

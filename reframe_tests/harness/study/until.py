@@ -83,9 +83,6 @@ class Budget:
     def spent(self):
         return time.monotonic() - self.begun
 
-    def allows(self, more_s):
-        return more_s <= self.left()
-
     def left(self):
         return math.inf if self.limit_s is None else self.limit_s - self.spent()
 
@@ -155,7 +152,7 @@ def go_on(plan, width, limit_s):
         plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in on}
         block = min(map(next_number, on), default=0)
         only = [c for c in on if not sessions.measured(c, block)]
-        if not only or block > MOST_BLOCKS or not budget.allows(per_launch * len(only)):
+        if not only or block > MOST_BLOCKS or per_launch * len(only) > budget.left():
             if width is None:
                 plan["budget_s"] = round(plan.get("budget_s", 0) + budget.spent(), 1)
             disk.write_json(folder / "session.json", plan)
