@@ -42,16 +42,14 @@ def present(stack):
 
 
 def shape(family, stack):
-    """Writes starters of a family's launcher and compiler into its prefix. Links would not work,
-    because these programs look for their folders beside their own file."""
+    """Writes starters of a family's launcher and compiler into its prefix."""
     home, prefix = pathlib.Path(family.home_in(stack)), family.prefix(stack)
     removal.claim(prefix)
     (prefix / "bin").mkdir(exist_ok=True)
     for name in (family.launcher, family.compiler):
         target = home / "bin" / name
         if target.exists():
-            removal.write_whole(prefix / "bin" / name, f'#!/bin/sh\nexec {target} "$@"\n',
-                                mode=0o755)
+            removal.write_starter(prefix / "bin" / name, target)
 
 
 def copy(owner, family, stack):

@@ -75,7 +75,7 @@ def appendix(top, cited, commit, claims, count, *, identifiers):
         identifiers=", ".join(f"`{one}`" for one in identifiers),
         licence=cited["license"],
         data_licence=metadata.DATA_LICENCE, sessions=count, install_minutes=10,
-        budget=round(reproduce.BUDGET_S / 60),
+        budget=reproduce.BUDGET.removesuffix("m"),
         packages=system_packages(),
         locks=", ".join(requirements), contributions=" ".join(cited["abstract"].split())
         + f" The claims belong to {len(questions)} studies: {', '.join(sorted(questions))}.",

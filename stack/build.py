@@ -147,8 +147,7 @@ def enter_container(family, found):
     compiler.parent.mkdir(exist_ok=True)
     for name in filter(None, (compiler.name, family.launcher)):
         command = shlex.join([*family.container, f"{found['home']}/bin/{name}"])
-        removal.write_whole(compiler.with_name(name), f'#!/bin/sh\nexec {command} "$@"\n',
-                            mode=0o755)
+        removal.write_starter(compiler.with_name(name), command)
 
 
 def note_version(family, stack, version):

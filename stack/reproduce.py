@@ -18,10 +18,11 @@ import time
 
 from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import plain
+from reframe_tests.harness.study import until
 from stack.release import REPO
 
-#: Seconds of launches, where BUDGET= gives no other time; their judgement takes up to a minute.
-BUDGET_S = 15 * 60
+#: Time of launches, where BUDGET= gives no other; their judgement takes up to a minute.
+BUDGET = "15m"
 #: Launches of each configuration, as `minutes` of the claims supposes.
 LAUNCHES = 6
 SETTLED = ("holds", "holds by another amount", "contradicted")
@@ -127,18 +128,13 @@ def studies(claims):
     return found
 
 
-def seconds_of(text):
-    """A time such as 90s, 20m or 2h."""
-    return float(text[:-1]) * {"s": 1, "m": 60, "h": 3600}[text[-1]] if text else BUDGET_S
-
-
 def main():
     file, results = map(pathlib.Path, sys.argv[1:3])
     try:
         claims = read_claims(file)
     except plain.FileError as err:
         return f"reproduce: {err}"
-    began, budget = time.monotonic(), seconds_of(os.environ.get("BUDGET", ""))
+    began, budget = time.monotonic(), until.seconds(os.environ.get("BUDGET") or BUDGET)
     selected = chosen(claims, budget, os.environ.get("JUDGE", ""))
     if not selected:
         return "reproduce: no claim of this name can be judged on one machine within the BUDGET"

@@ -50,11 +50,6 @@ def find_home(prefix, version):
     return next((place for place in places if (place / "bin/mpicc").exists()), None)
 
 
-def start(program, path):
-    """A script, not a link: launchers and compilers look for their files beside `$0`."""
-    removal.write_whole(path, f'#!/bin/sh\nexec "{program}" "$@"\n', mode=0o755)
-
-
 def merge(source, target, depth=4):
     """Links what `target` lacks; where both have a folder, what that folder lacks."""
     for entry in sorted(source.iterdir()):
@@ -76,7 +71,7 @@ def take(home, folder):
         wanted = os.access(program, os.X_OK) and program.is_file()
         if wanted and not path.exists() and (OF_AN_MPI.match(program.name) if shared
                                              else not OF_PYTHON.match(program.name)):
-            start(program, path)
+            removal.write_starter(path, f'"{program}"')
     if not shared:
         for name in ("lib", "include", "etc", "opt", "share"):
             if (home / name).is_dir():

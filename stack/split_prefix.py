@@ -54,7 +54,7 @@ def split(name, programs, prefix):
         link.symlink_to(library)
     for program in [*programs.glob(f"mpi*.{name}"), programs / VERSION[name][0][0]]:
         path = prefix / "bin" / program.name.removesuffix(f".{name}")
-        removal.write_whole(path, f'#!/bin/sh\nexec "{program}" "$@"\n', mode=0o755)
+        removal.write_starter(path, f'"{program}"')
     return [wanted for wanted in NEEDED if not (prefix / "bin" / wanted).exists()]
 
 

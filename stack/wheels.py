@@ -36,8 +36,9 @@ exit 0
 """
 LOCKS = REPO / "requirements"
 RETRIES = ["--retries", "5", "--timeout", "60"]
-#: Packages of single commands: folder of the stack -> lock, and name in messages.
-BESIDE = {"docs": ("docs/mkdocs", "MkDocs"),
+#: Packages of Python beside the tools, most of single commands: folder of the stack -> lock, and
+#: name in messages.
+BESIDE = {"languages": ("languages", "mpi4py"), "docs": ("docs/mkdocs", "MkDocs"),
           "validators": ("artifact/validators", "validators of metadata"),
           "style": ("spack/style", "the tools of `spack style`")}
 
@@ -191,8 +192,9 @@ def install_tools(stack):
     removal.stamp_placed(prefix, stamp)
 
 
-def install_packages(stack, name, lock, said):
-    """The Python packages of requirements/LOCK.txt in STACK/NAME, an environment of their own."""
+def install_packages(stack, name):
+    """Some of `BESIDE` in STACK/NAME, a Python environment of its own."""
+    lock, said = BESIDE[name]
     prefix, stamp = stack / name, lock_hash(lock)
     if removal.stamped(prefix, stamp):
         return
@@ -204,24 +206,9 @@ def install_packages(stack, name, lock, said):
     removal.stamp_placed(prefix, stamp)
 
 
-def install_languages(stack):
-    """mpi4py and NumPy in STACK/languages, for the kernels in Python under every MPI."""
-    install_packages(stack, "languages", "languages", "mpi4py")
-
-
-def install_beside(stack, name):
-    """Packages that no stack needs, in STACK/NAME."""
-    install_tools(stack)
-    install_packages(stack, name, *BESIDE[name])
-
-
-def install_mpi(stack, name):
-    """One MPI in STACK/mpi/NAME, a prefix of its own: their wrappers would collide."""
-    install_locked(stack, name, LOCKS / f"{name}.txt", lock_hash(name))
-
-
 def install_locked(stack, name, path, stamp):
-    """Installs the packages of a lock in STACK/mpi/NAME, unless they are there with this stamp."""
+    """Installs the packages of a lock in STACK/mpi/NAME, unless they are there with this stamp.
+    Each MPI has a prefix of its own, since the compilers of two would collide."""
     prefix, wheels = stack / "mpi" / name, stack / "wheels" / name
     if removal.stamped(prefix, stamp):
         removal.remove(stack, wheels)  # of one that was killed when only that was left to do
@@ -247,11 +234,11 @@ def install(stack):
     (stack / "mpi").mkdir(exist_ok=True)
     record_packages(stack)
     install_tools(stack)
-    install_languages(stack)
+    install_packages(stack, "languages")
     for name in sorted(p.stem for p in (REPO / "reframe_tests/mpi_families").glob("*.yaml")):
         # The others are found on the system, where `make build` looks for them.
         if (LOCKS / f"{name}.txt").exists():
-            install_mpi(stack, name)
+            install_locked(stack, name, LOCKS / f"{name}.txt", lock_hash(name))
     for folder in (stack, stack / "mpi", stack / "wheels"):
         removal.sweep(folder)
 
@@ -274,7 +261,9 @@ def main():
             system_packages("debian-tests", needed=False)
         elif args.only:
             removal.claim(stack)
-            install_tools(stack) if args.only == "tools" else install_beside(stack, args.only)
+            install_tools(stack)
+            if args.only != "tools":
+                install_packages(stack, args.only)
         else:
             install(stack)
     except removal.NotOursError as err:
