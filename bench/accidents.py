@@ -14,7 +14,7 @@ import tempfile
 import time
 
 from bench import plain_user, setup
-from bench.common import say, skip
+from bench.common import print_table, say, skip
 from reframe_tests.harness.backends import clusters
 from reframe_tests.harness.launch import measuring
 from reframe_tests.harness.machine import disk
@@ -26,14 +26,6 @@ ON_HOSTS = 20
 #: The number of kills of one study, and how many times the needed number of studies a site has at
 #: most: a study may be complete before all of its kills have hit.
 PIECE, STUDIES = 20, 3
-
-
-def table(rows, heads):
-    """Prints rows of cells under their heads, each column as wide as it must be."""
-    wide = [max(len(str(cell)) for cell in column) for column in zip(heads, *rows, strict=True)]
-    for row in (heads, *rows):
-        cells = (str(cell).ljust(w) for cell, w in zip(row, wide, strict=True))
-        print("bench:   " + "  ".join(cells), flush=True)
 
 
 def cells_of(site):
@@ -119,10 +111,12 @@ def kill_studies(folder, stack, count, seed):
             not any(status))
     hits = collections.Counter(tuple(hit) for studies in done.values() for study in studies
                                for hit in study["hit"])
-    table([[role, *(hits[role, number.name] for number in kills.SIGNALS)]
-           for role in kills.ROLES], ["killed", *(number.name for number in kills.SIGNALS)])
-    table([[line, *(sum(study["account"][line] for study in done[site]) for site in sites)]
-           for line in kills.LOSSES], ["lost or left", *sites])
+    print_table(["killed", *(number.name for number in kills.SIGNALS)],
+                [[role, *(hits[role, number.name] for number in kills.SIGNALS)]
+                 for role in kills.ROLES])
+    print_table(["lost or left", *sites],
+                [[line, *(sum(study["account"][line] for study in done[site]) for site in sites)]
+                 for line in kills.LOSSES])
     lost = sum(sum(study["account"].values()) for studies in done.values() for study in studies)
     say(f"{hits.total()} kills cost nothing", f"{lost} things lost or left",
         lost == 0 and hits.total() >= count)
@@ -134,8 +128,8 @@ def fail_writers(folder, stack):
     for writer, fault, reason in faulty_writers.every(folder, stack):
         outcomes[writer][fault] = reason
     faults = list(faulty_writers.FAULTS)
-    table([[writer, *("0" if not found.get(f) else found[f] for f in faults)]
-           for writer, found in outcomes.items()], ["half files of", *faults])
+    print_table(["half files of", *faults], [[writer, *(found.get(f) or "0" for f in faults)]
+                                             for writer, found in outcomes.items()])
     wrong = sum(bool(reason) for found in outcomes.values() for reason in found.values())
     say(f"{len(outcomes)} writers leave what was there, or all of it", f"{wrong} half files",
         wrong == 0)
@@ -154,8 +148,9 @@ def let_happen(folder, stack):
                 wrong.append(said)
     if None in told.values():
         skip("no memory, no disk", "this user may not take them away")
-    table([[kind, *(told[kind, f.title] or "-" for f in present)]
-           for kind in injected.SURROUNDINGS], ["happened", *(f.title for f in present)])
+    print_table(["happened", *(f.title for f in present)],
+                [[kind, *(told[kind, f.title] or "-" for f in present)]
+                 for kind in injected.SURROUNDINGS])
     far = {}
     if clusters.lacking():
         skip("a host that dies", clusters.lacking())
@@ -165,8 +160,8 @@ def let_happen(folder, stack):
         skip("a node of Slurm that dies, a job that is cancelled", reason)
     else:
         far.update({f"Slurm, {what}": slurm_studies.wrong(what) for what in slurm_studies.CAUSES})
-    table([[what, "as it must be" if not said else "wrong"] for what, said in far.items()],
-          ["happened", "recorded, and measured again"])
+    print_table(["happened", "recorded, and measured again"],
+                [[what, "wrong" if said else "as it must be"] for what, said in far.items()])
     wrong += [said for said in far.values() if said]
     for said in wrong:
         print(said[-4000:], file=sys.stderr)

@@ -8,7 +8,6 @@ Each run is also labelled as every other algorithm whose messages differ: none o
 pass.
 """
 
-import argparse
 import collections
 import json
 import os
@@ -16,7 +15,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from bench.common import missed, on_hosts, print_table, say, skip
+from bench.common import missed, on_hosts, parser_of, print_table, say, skip
 from reframe_tests.harness.backends import clusters
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import messages
@@ -148,9 +147,7 @@ def rows_of(hosts):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
-    os.environ["COTEJO_STACK"] = str(parser.parse_args().stack.resolve())
+    os.environ["COTEJO_STACK"] = str(parser_of(__doc__).parse_args().stack)
     rows = rows_of(None)
     try:
         # Times do not matter, so that nothing is compared with the network's model.

@@ -9,7 +9,6 @@ The outputs of the reference dataset are written twice: first cold, with nothing
 and the package, then warm, with the cache that the first run left.
 """
 
-import argparse
 import pathlib
 import random
 import re
@@ -19,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from bench.suites import say
+from bench.common import parser_of, run_r, say
 from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
 from stack import release
@@ -144,13 +143,8 @@ def write_synthetic(folder):
 
 def coverage(stack, repeats):
     """Reports whether intervals cover the true value at their level, on simulated launches."""
-    done = subprocess.run(
-        [shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`"),
-         "--vanilla", "-e", COVER.format(repeats=repeats)],
-        env=r.variables(stack), text=True, capture_output=True)
-    if done.returncode:
-        sys.exit(f"bench: R failed: {done.stderr[-500:]}")
-    off, under, alarms, power = map(float, done.stdout.split())
+    said, *_ = run_r(stack, "-e", COVER.format(repeats=repeats))
+    off, under, alarms, power = map(float, said[-1].split())
     say("coverage within 2 points at 5 to 30 blocks, with blocks lost, in two sessions",
         f"{100 * off:.1f} points beyond chance", off <= 0.02)
     say("coverage within 2 points under stopping", f"{100 * under:.1f} points beyond chance",
@@ -159,24 +153,6 @@ def coverage(stack, repeats):
         f"{100 * alarms:.1f} % at most", alarms < 0.06)
     say("5 % injected is found in at least 95 % with 30 launches that differ by 3 %",
         f"{100 * power:.1f} %", power >= 0.95)
-
-
-def run(stack, code, cache=None):
-    """Wall time (s) and greatest resident memory (GiB, of R and each child) of R code."""
-    program = shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`")
-    watch = ("import resource, subprocess, sys, time; begun = time.monotonic(); "
-             "status = subprocess.run(sys.argv[1:]).returncode; "
-             "print(time.monotonic() - begun, "
-             "resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20); sys.exit(status)")
-    kept = {"R_USER_CACHE_DIR": cache} if cache else {}
-    # As `make` starts it.
-    cells = re.search(r"R_NSIZE=\w+", (families.REPO / "Makefile").read_text())[0]
-    command = ["env", cells, program, "--vanilla", "-e", code]
-    done = subprocess.run([sys.executable, "-c", watch, *command], text=True, capture_output=True,
-                          env={**r.variables(stack), **kept})
-    if done.returncode:
-        sys.exit(f"bench: R failed: {done.stderr[-500:]}")
-    return map(float, done.stdout.split()[-2:])
 
 
 def check_package(stack):
@@ -224,10 +200,10 @@ def weigh_report(folder):
 def write_one(stack, name, folder):
     """Writes one thing of the reference cold, and again warm, with a cache of its own."""
     code = WRITTEN[name].format(root=families.REPO, dir=folder)
-    wall, memory = run(stack, code, folder / "cache")
+    _, wall, _, memory = run_r(stack, "-e", code, cache=folder / "cache")
     say(f"{name} of the reference, cold, in under {COLD_S} s", f"{wall:.0f} s", wall < COLD_S)
     say(f"in under {MOST_GIB} GiB, each process", f"{memory:.2f} GiB", memory < MOST_GIB)
-    wall, _ = run(stack, code, folder / "cache")
+    _, wall, *_ = run_r(stack, "-e", code, cache=folder / "cache")
     say(f"again, warm, in under {WARM_S} s", f"{wall:.1f} s", wall < WARM_S)
     if name == "the report":
         weigh_report(folder / "report")
@@ -238,8 +214,7 @@ def write_one(stack, name, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
+    parser = parser_of(__doc__)
     parser.add_argument("--repeats", type=int, default=1000,
                         help="simulated studies of each design (1000)")
     args = parser.parse_args()
@@ -247,11 +222,11 @@ def main():
     coverage(args.stack, args.repeats)
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         facts = write_synthetic(pathlib.Path(folder))
-        wall, memory = run(args.stack, OURS.format(**facts))
+        _, wall, _, memory = run_r(args.stack, "-e", OURS.format(**facts))
         what = f"{facts['rows'] / 1e6:.0f} million SYNTHETIC samples of {LAUNCHES} launches"
         say(f"{what} read, summarised, compared in under 20 s", f"{wall:.1f} s", wall < 20)
         say("in under 1 GiB, each process", f"{memory:.2f} GiB", memory < 1)
-        plain, _ = run(args.stack, PLAIN.format(**facts))
+        _, plain, *_ = run_r(args.stack, "-e", PLAIN.format(**facts))
         say("at least twice as fast as read.csv, unchecked", f"{plain / wall:.1f} times",
             plain >= 2 * wall)
     for name in WRITTEN:

@@ -7,40 +7,21 @@ simulated studies. The dataset is read without a cache.
 
 import json
 import pathlib
-import re
-import resource
-import shutil
-import subprocess
 import sys
 import tempfile
-import time
 
 import yaml
 
-from reframe_tests.harness.machine import r
-from reframe_tests.harness.model import families
+from bench.common import REPO, print_table, run_r
 
-FOLDER = families.REPO / "bench"
+FOLDER = REPO / "bench"
 
 
 def figures(stack, part):
     """The figures of one part, and the wall time (s), processor time (s) and memory (GiB)."""
-    program = shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`")
-    # The variables that the Makefile sets for R.
-    cells = re.search(r"R_NSIZE=\w+", (families.REPO / "Makefile").read_text())[0]
-    name, value = cells.split("=")
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as cache:
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        done = subprocess.run(
-            [program, "--vanilla", str(FOLDER / "answers.R"), part, str(families.REPO)],
-            text=True, capture_output=True,
-            env={**r.variables(stack), "R_USER_CACHE_DIR": cache, name: value})
-        wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        sys.exit(f"bench: R failed: {done.stderr[-500:]}")
-    used = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return found, wall, used, after.ru_maxrss / 2**20
+        said, *used = run_r(stack, FOLDER / "answers.R", part, REPO, cache=cache)
+    return [json.loads(line) for line in said if line.startswith("{")], *used
 
 
 def passes(criterion, value):
@@ -74,13 +55,9 @@ def main():
               for name, value in (("seconds", wall), ("processor", used), ("memory", memory))]
     for part in ("proof", "simulated"):
         found += figures(stack, part)[0]
-    rows = [["criterion", "figure", "unit", "limit", "pass"], *rows_of(criteria, found)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
-        print("  ".join(cells).rstrip())
-    failed = sum(row[-1] == "NO" for row in rows)
-    print(f"bench: {failed} of {len(rows) - 1} rows fail")
+    rows = list(rows_of(criteria, found))
+    print_table(["criterion", "figure", "unit", "limit", "pass"], rows)
+    print(f"bench: {sum(row[-1] == 'NO' for row in rows)} of {len(rows)} rows fail")
 
 
 if __name__ == "__main__":

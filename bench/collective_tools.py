@@ -11,11 +11,9 @@ import os
 import pathlib
 import re
 import statistics
-import subprocess
 import tempfile
 
 from reframe_tests.harness.foreign import imb_tables, mpiperf
-from stack.build import environment, test_launcher
 from tests.launching import PRESENT, STACK, interposer, launch_once, rows_of
 
 # Effort and summary of IMB, so that cotejo does the same.
@@ -50,11 +48,9 @@ def ours(family, *words, **variables):
 
 def theirs(family, *words, folder=None, **variables):
     """The output of another tool, or '' when it failed."""
-    env = {**environment(family, STACK), **family.transports["shm"].environment,
-           "LD_LIBRARY_PATH": f"{family.prefix(STACK)}/lib", **variables}
-    done = subprocess.run([*test_launcher(family).split(";"), "-np", "2", *map(str, words)],
-                          env=env, cwd=folder, text=True, capture_output=True, timeout=120,
-                          stdin=subprocess.DEVNULL)
+    program, *options = map(str, words)
+    done = launch_once(family, *options, program=program, folder=folder,
+                       **{"LD_LIBRARY_PATH": f"{family.prefix(STACK)}/lib", **variables})
     return done.stdout if done.returncode == 0 else ""
 
 

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared parts of the benches: lines that they print, their studies, and ratios over blocks."""
+"""Shared parts of the benches: command lines, lines that they print, studies, calls of R, and
+ratios over blocks."""
 
+import argparse
 import json
 import math
 import os
+import pathlib
 import random
+import re
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 import typing
 
-from reframe_tests.harness.backends import clusters, virtual_hosts
+import tabulate
+
+from reframe_tests.harness.backends import clusters, simgrid, virtual_hosts
 from reframe_tests.harness.launch import sessions
-from reframe_tests.harness.machine import disk
+from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
 from stack.build import environment
 
@@ -24,6 +31,13 @@ REPO = families.REPO
 YIELDING = ("mpich", "intel-mpi")
 #: Goals of this bench that were not met.
 missed = []
+
+
+def parser_of(doc):
+    """The parser of a bench's command line, which begins with the stack."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("stack", type=lambda text: pathlib.Path(text).resolve())
+    return parser
 
 
 def say(goal, value, met):
@@ -53,10 +67,53 @@ def beyond_launches(results):
     return sum(plan["reframe_s"] for plan in plans) - sum(inside), len(inside)
 
 
+def harness(*words, **variables):
+    """A command of the harness that has ended; variables beside those of this process."""
+    return subprocess.run(
+        [sys.executable, "-m", "reframe_tests.harness", *words], cwd=REPO, text=True,
+        capture_output=True, stdin=subprocess.DEVNULL,
+        env={**os.environ, "RFM_CONFIG_FILES": str(REPO / "reframe_tests/config.py"), **variables})
+
+
+#: Runs a command and prints wall time (s), processor time (s) and greatest resident memory (GiB).
+WATCH = """import resource, subprocess, sys, time
+begun = time.monotonic()
+status = subprocess.run(sys.argv[1:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(time.monotonic() - begun, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20)
+sys.exit(status)"""
+
+
+def run_r(stack, *words, cache=None):
+    """The lines that a script of R prints, and its wall time (s), processor time (s) and memory
+    (GiB, of R and each child). R starts as in `make`; `cache`: the folder of its cache."""
+    program = shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`")
+    cells, value = re.search(r"(R_NSIZE)=(\w+)", (REPO / "Makefile").read_text()).groups()
+    done = subprocess.run(
+        [sys.executable, "-c", WATCH, program, "--vanilla", *map(str, words)], text=True,
+        capture_output=True, env={**r.variables(stack), cells: value,
+                                  **({"R_USER_CACHE_DIR": str(cache)} if cache else {})})
+    if done.returncode:
+        sys.exit(f"bench: R failed: {done.stderr[-500:]}")
+    *said, used = done.stdout.splitlines()
+    return said, *map(float, used.split())
+
+
+def simulate(folder, platform, ranks, *words, options=()):
+    """The command of a shell that runs cotejo on simulated ranks, in a folder that gets the
+    description of the platform; `options`: of smpirun."""
+    places = simgrid.place(platform, "near", ranks)
+    (folder / "platform.xml").write_text(simgrid.xml(
+        platform, 1 + max(map(simgrid.node, places))))
+    (folder / "hosts.txt").write_text("".join(f"{place}\n" for place in places))
+    return " ".join([f"smpirun -np {ranks} -platform platform.xml -hostfile hosts.txt",
+                     *simgrid.settings(platform), *options,
+                     str(families.stack_prefix() / "mpi/simgrid/bin/cotejo"), *words])
+
+
 def print_table(names, rows):
     """Prints rows of values as a table in Markdown."""
-    for row in (names, ["---"] * len(names), *rows):
-        print(f"| {' | '.join(map(str, row))} |")
+    print(tabulate.tabulate(rows, names, tablefmt="github", disable_numparse=True), flush=True)
 
 
 def skip(goal, reason):

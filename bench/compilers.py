@@ -10,7 +10,6 @@ COTEJO_PEER_ARM  FOLDER/{usr (unpacked arm64 packages of Debian: libhwloc15, lib
                  libudev1), mpi/{include,lib} (MPICH's wheel for aarch64, unpacked)}
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -19,7 +18,7 @@ import shutil
 import subprocess
 import tempfile
 
-from bench.common import say, skip
+from bench.common import parser_of, say, skip
 from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.launching import BRIEF, PRESENT
@@ -167,8 +166,7 @@ def hold_arm(family, stack, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
+    parser = parser_of(__doc__)
     parser.add_argument("parts", nargs="*", metavar="COMPILER",
                         help="some of the compilers, musl and aarch64 (all)")
     args = parser.parse_args()

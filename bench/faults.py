@@ -6,7 +6,6 @@ readers get the table of known mistakes and many random mistakes. Then come acci
 (bench/accidents.py). The exit status is 1 if a result is not as it must be.
 """
 
-import argparse
 import collections
 import csv
 import json
@@ -22,7 +21,7 @@ import tempfile
 from xml.etree import ElementTree
 
 from bench import accidents as bench_accidents
-from bench.common import missed, say
+from bench.common import missed, parser_of, print_table, say
 from reframe_tests.harness.machine import environment, r
 from reframe_tests.harness.model import families
 from tests.bad_input import READERS, Fault, fits, most_memory, ran, said_of, spoiled
@@ -95,7 +94,7 @@ def repeat_faults(stack):
              if file == test[0] and name.startswith(test[1])), None) for test in found]
         wrong = sum(1 if count is None else bool(count) for count in counts)
         table.append([number, fault[:70], len(found), wrong])
-    bench_accidents.table(table, ["fault", "", "tests", "failed"])
+    print_table(["number", "fault", "tests", "failed"], table)
     wrong = sum(row[-1] for row in table)
     say(f"{len(table)} known faults stay repaired", f"{wrong} of {len(tests)} tests fail",
         wrong == 0)
@@ -166,12 +165,11 @@ def isolate():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
+    parser = parser_of(__doc__)
     parser.add_argument("--number", type=int, default=10_000, help="inputs by chance a reader")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=100, help="kills of studies")
-    own = {"findings": lambda: repeat_faults(args.stack.resolve()),
+    own = {"findings": lambda: repeat_faults(args.stack),
            "input": lambda: read_all(args.number, args.seed), "isolation": isolate}
     parser.add_argument("--part", choices=[*own, *bench_accidents.PARTS], action="append",
                         help="this one alone (may be given again); all")
@@ -179,7 +177,7 @@ def main():
     parts = args.part or [*own, *bench_accidents.PARTS]
     for part in own.keys() & {*parts}:
         own[part]()
-    bench_accidents.hold(args.stack.resolve(), args.kills, args.seed,
+    bench_accidents.hold(args.stack, args.kills, args.seed,
                          [part for part in parts if part not in own])
     return min(len(missed), 1)
 

@@ -8,20 +8,18 @@ COTEJO_PEER_FFTW  FOLDER/MPI/{include/fftw3-mpi.h, lib/libfftw3_mpi.so}
 COTEJO_PEER_NAS   FOLDER/MPI/{is.W.x, is.A.x}
 """
 
-import argparse
 import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
-from bench.common import ratio_of, say
+from bench.common import parser_of, ratio_of, say, skip
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
-from stack.build import compile_benchmarks, environment
-from tests.launching import rows_of
+from stack.build import compile_benchmarks
+from tests.launching import launch_once, rows_of
 
 ROUNDS = 9
 FFT = ["fft", "--effort", "estimate", "--budget", "0.5", "--min-repetitions", "3"]
@@ -31,26 +29,18 @@ RADIX = ["radix", "--budget", "0.3", "--min-repetitions", "3"]
 KEYS = {1 << 19: ("W", 16), 1 << 22: ("A", 19)}
 
 
-def skip(goal, why):
-    print(f"bench: skipped: {goal}: {why}", flush=True)
-
-
 class Machine:
     """One MPI of the stack, over shared memory on two cores."""
 
     def __init__(self, family, stack):
         self.family, self.stack = family, stack
         self.cotejo = family.prefix(stack) / "bin/cotejo"
-        self.env = {**environment(family, stack), **family.transports["shm"].environment}
 
     def launch(self, program, arguments):
         """Output of one launch of 2 ranks."""
-        cpus = sorted(os.sched_getaffinity(0))[:2]
-        command = ["mpirun", *self.family.flags("mpirun", cpus), "-n", "2", program, *arguments]
-        done = subprocess.run(list(map(str, command)), env=self.env, text=True,
-                              capture_output=True, timeout=300)
+        done = launch_once(self.family, *map(str, arguments), program=program, timeout=300)
         if done.returncode:
-            sys.exit(f"bench: {' '.join(map(str, command))}: {done.stderr.strip()[-300:]}")
+            sys.exit(f"bench: {' '.join(map(str, done.args))}: {done.stderr.strip()[-300:]}")
         return done.stdout
 
     def measure(self, program, arguments, factor):
@@ -173,11 +163,10 @@ def measure_all(stack, mpi=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
+    parser = parser_of(__doc__)
     parser.add_argument("--mpi", choices=families.load(), help="of one MPI only")
     args = parser.parse_args()
-    measure_all(args.stack.resolve(), args.mpi)
+    measure_all(args.stack, args.mpi)
 
 
 if __name__ == "__main__":

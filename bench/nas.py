@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import tempfile
 
-from bench.common import skip
+from bench.common import over_blocks, skip
 from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.launching import rows_of
@@ -67,14 +67,6 @@ def theirs(family, stack, split, program):
     return float(found[1])
 
 
-def ratios(pairs):
-    """Median of the ratios of pairs and its 95 % bootstrap interval."""
-    values = [a / b for a, b in pairs]
-    draw = random.Random(1)
-    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(2000))
-    return statistics.median(values), medians[50], medians[-51]
-
-
 def pair(family, stack, program, case, split):
     """Rates of one run of each program, in random order: cotejo's, NAS's."""
     turns = [lambda: ours(family, stack, case, split),
@@ -98,7 +90,7 @@ def measure(stack, say):
                 skip(goal, f"no {case} in {root}")
                 continue
             pairs = [pair(family, stack, program, case, split) for _ in range(BLOCKS)]
-            middle, low, high = ratios(pairs)
-            say(goal, f"{middle:.3f} [{low:.3f}, {high:.3f}]; "
-                f"{statistics.median(a for a, _ in pairs):.0f} Mop/s against "
-                f"{statistics.median(b for _, b in pairs):.0f}, {BLOCKS} pairs", middle >= 0.95)
+            found = over_blocks(
+                lambda chosen: statistics.median(a / b for a, b in chosen), pairs)
+            say(goal, f"{found}; {statistics.median(a for a, _ in pairs):.0f} Mop/s against "
+                f"{statistics.median(b for _, b in pairs):.0f}", found.value >= 0.95)

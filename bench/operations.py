@@ -20,7 +20,6 @@ between two polls and then adds nothing. The slowed rank is one whose delays no 
 Differences of the two that are alike are judged over all operations of an MPI.
 """
 
-import argparse
 import json
 import math
 import os
@@ -32,7 +31,7 @@ import tempfile
 import typing
 
 from bench.collective_tools import present
-from bench.common import YIELDING, say, skip
+from bench.common import YIELDING, parser_of, say, skip
 from tests.launching import STACK, command_of, interposer
 
 BLOCKS = int(os.environ.get("BLOCKS") or 12)
@@ -264,8 +263,7 @@ def tell(family, planted, shares, found, how=""):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)  # that of the environment, COTEJO_STACK
+    parser = parser_of(__doc__)  # the stack is that of the environment, COTEJO_STACK
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT")
     parser.add_argument("--kept", type=pathlib.Path, metavar="FOLDER",
                         help="keeps the launches there and continues with those that are "

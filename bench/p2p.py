@@ -5,21 +5,17 @@
 of them; `make bench` runs all.
 """
 
-import argparse
 import bisect
 import csv
 import pathlib
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from bench.common import launch_on_hosts, make, say
+from bench.collective_tools import present
+from bench.common import launch_on_hosts, make, parser_of, run_r, say
 from bench.netpipe import netpipe
 from bench.pair_launching import hosts_of, launch, times
-from reframe_tests.harness.machine import r
-from reframe_tests.harness.model import families
 from tests.launching import rows_of
 
 # Adaptive sizes against a grid that is everywhere as fine as they may get.
@@ -121,8 +117,7 @@ def tell_explored(curves, taken, place=""):
 def adaptive(stack, root, blocks=20):
     """Adaptive sizes must give the same curve with half of the measurements."""
     rule = ["--min-repetitions", "50", "--max-repetitions", "50", "--sample-time", "20e-6"]
-    cells = [(family, transport) for family in families.load().values()
-             if family.installed(stack) for transport in ("shm", "tcp")]
+    cells = [(family, transport) for family in present() for transport in ("shm", "tcp")]
 
     def start(family, transport, words):
         launch(family, stack, transport, root, family.prefix(stack) / "bin/cotejo", "pingpong",
@@ -135,8 +130,7 @@ def adaptive_on_wire(stack, root, blocks=6):
     """Adaptive sizes between two hosts of the studies' Ethernet, where launches repeat."""
     with hosts_of(stack, root, "adaptive sizes on an Ethernet") as hosts:
         rule = ["--min-repetitions", "20", "--max-repetitions", "20"]
-        cells = [(family, "tcp") for family in families.load().values()
-                 if family.installed(stack)] if hosts else []
+        cells = [(family, "tcp") for family in present()] if hosts else []
 
         def start(family, _, words):
             launch_on_hosts(family, hosts, root, "pingpong", *words, *rule)
@@ -158,11 +152,8 @@ cat(sprintf("%%s,%%s,%%d,%%.4f,%%.4f,%%.4f\\n", found$mpi, found$transport, foun
 def overheads(stack, root, blocks=7):
     """os + or by overlap against EEL, with nothing allowed for."""
     make(stack, root, "study", "TAG=logp-bench", f"LAUNCHES={blocks}")
-    done = subprocess.run(["Rscript", "--vanilla", "-e", SHARES % root], text=True,
-                          capture_output=True, env=r.variables(stack))
-    if done.returncode:
-        sys.exit(f"bench: the parameters of LogP cannot be read: {done.stderr[-300:]}")
-    for mpi, transport, sizes, by_call, by_overlap, sums in csv.reader(done.stdout.splitlines()):
+    said, *_ = run_r(stack, "-e", SHARES % root)
+    for mpi, transport, sizes, by_call, by_overlap, sums in csv.reader(said):
         say(f"os + or by overlap at most EEL in 95 % of sizes above 1 kB, {mpi}, {transport}",
             f"{100 * float(by_overlap):.0f} % of {sizes}, {float(sums):.2f} of EEL at the median "
             f"size; by the time of calls {100 * float(by_call):.0f} %", float(by_overlap) >= 0.95)
@@ -192,10 +183,10 @@ def overheads_on_wire(stack, root, blocks=5):
     way between the ranks: the processors do all the work, at once where a library can. The
     emulated gigabit is the same, since its frames take the processors longer than the wire."""
     with hosts_of(stack, root, "os + or by overlap at most EEL on an Ethernet") as hosts:
-        present = [f for f in families.load().values() if f.installed(stack)] if hosts else []
-        launches = {family.title: [] for family in present}
+        found = present() if hosts else []
+        launches = {family.title: [] for family in found}
         for block in range(blocks):
-            for family in random.Random(block).sample(present, len(present)):
+            for family in random.Random(block).sample(found, len(found)):
                 launch_on_hosts(family, hosts, root, "logp", "--sizes", WIRE_SIZES,
                                 "--budget", "0.03")
                 launches[family.title].append(shares_of_latency(root))
@@ -218,8 +209,7 @@ def run(stack, names=tuple(GOALS)):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=lambda text: pathlib.Path(text).resolve())
+    parser = parser_of(__doc__)
     parser.add_argument("goals", nargs="*", choices=[*GOALS, []], default=list(GOALS))
     args = parser.parse_args()
     run(args.stack, args.goals)

@@ -22,7 +22,6 @@ If the two times differ by more than 5 %, as many blocks follow with both progra
 `CONTROLS=yes` always runs all controls, `CONTROLS=no` none, `CONTROLS=clocked,kept` these two.
 """
 
-import argparse
 import functools
 import math
 import os
@@ -36,7 +35,7 @@ import tempfile
 from bench import one_process
 from bench.collective_tools import kept, present
 from bench.collective_tools import ours as launch_of_ours
-from bench.common import YIELDING, ratio_of, ratio_within, say_beside, side_of, skip
+from bench.common import YIELDING, parser_of, ratio_of, ratio_within, say_beside, side_of, skip
 from bench.peer_programs import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 from reframe_tests.harness.foreign import imb_tables
 from tests.launching import FAMILIES, STACK, command_of, rows_of
@@ -259,8 +258,7 @@ def program_of(family, peer):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
+    parser = parser_of(__doc__)
     parser.add_argument("operations", nargs="*", metavar="OPERATION",
                         help="of cotejo, or programs of the peer")
     args = parser.parse_args()

@@ -11,13 +11,12 @@ matrix. With `COTEJO_SITE=virtual-ethernet` it is measured between two virtual h
 import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
 import yaml
 
-from bench.common import say
+from bench.common import harness, say
 from reframe_tests.harness.commands import releases
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk, r
@@ -66,14 +65,10 @@ def search(stack, folder, k, site):
     share, cells = PLANTED[site]
     path = declare(stack, folder, like, k, share)
     results = folder / f"results-{k}"
-    environment = {**os.environ, "COTEJO_STACK": str(stack), "COTEJO_RESULTS": str(results),
-                   "COTEJO_SITE": site,
-                   "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
-    done = subprocess.run(
-        [sys.executable, "-m", "reframe_tests.harness", "releases", "--declared", str(path),
-         "--tag", "quick", "--cells", cells], cwd=families.REPO, env=environment)
+    done = harness("releases", "--declared", str(path), "--tag", "quick", "--cells", cells,
+                   COTEJO_STACK=str(stack), COTEJO_RESULTS=str(results), COTEJO_SITE=site)
     if done.returncode:
-        sys.exit(f"bench: the search ended with status {done.returncode}")
+        sys.exit(f"bench: the search ended with status {done.returncode}: {done.stderr[-500:]}")
     (session,) = results.glob("*/*/session.json")
     names = r.text(NAMES)
     told = r.output_of(

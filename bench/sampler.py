@@ -9,7 +9,6 @@ null, method, layout, order, gap, before, imb, simulated). All take about an hou
 the goals of one MPI, `BLOCKS=N` sets the number of launches of each configuration.
 """
 
-import argparse
 import functools
 import json
 import math
@@ -25,8 +24,7 @@ import tempfile
 from bench import collectives
 from bench import imb as bench_imb
 from bench.collective_tools import attempt, ours, present, theirs, times_of
-from bench.common import ratio_of, say, say_beside, skip
-from reframe_tests.harness.backends import simgrid
+from bench.common import parser_of, ratio_of, say, say_beside, simulate, skip
 from reframe_tests.harness.foreign import imb_tables
 from tests.launching import STACK, interposer, launch_once
 
@@ -206,16 +204,12 @@ def simulated():
         return
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
         folder = pathlib.Path(name)
-        (folder / "platform.xml").write_text(simgrid.xml("finis-terrae", 64))
-        (folder / "hosts.txt").write_text("".join(
-            f"{place}\n" for place in simgrid.place("finis-terrae", "near", 1024)))
-        line = " ".join([
-            "smpirun -np 1024 -platform platform.xml -hostfile hosts.txt", *simgrid.SETTINGS,
-            "--cfg=smpi/display-timing:yes --log=smpi_utils.thres:info",
-            str(STACK / "mpi/simgrid/bin/cotejo"), "collective --timer wtime --operation bcast",
+        line = simulate(
+            folder, "finis-terrae", 1024, "collective --timer wtime --operation bcast",
             "--sizes 16 --start round-time --sync hierarchical --sync-points 6",
             "--sync-baseline 1e-6 --stage 3 --max-repetitions 3 --min-repetitions 1",
-            "--budget 0.001 --output samples"])
+            "--budget 0.001 --output samples",
+            options=["--cfg=smpi/display-timing:yes --log=smpi_utils.thres:info"])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(["sh", "-c", line], cwd=folder, text=True, capture_output=True,
                               timeout=900)
@@ -370,8 +364,7 @@ def hold(names=tuple(GOALS)):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)  # that of the environment, COTEJO_STACK
+    parser = parser_of(__doc__)  # the stack is that of the environment, COTEJO_STACK
     parser.add_argument("goals", nargs="*", metavar="GOAL", help=" ".join(GOALS | ALONE))
     args = parser.parse_args()
     if not set(args.goals) <= set(GOALS | ALONE):

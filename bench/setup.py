@@ -6,7 +6,6 @@ the system's packages. `make bench PART=setup` runs this bench, and PART=faults 
 The stack is a separate one. Earlier downloads come from pip's cache.
 """
 
-import argparse
 import os
 import pathlib
 import random
@@ -17,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from bench.common import missed, say, skip
+from bench.common import missed, parser_of, say, skip
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
 
@@ -152,8 +151,7 @@ def hold(kills, seed, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path, help="taken as all benches do, not touched")
+    parser = parser_of(__doc__)  # the stack is not touched
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()

@@ -5,7 +5,6 @@ Prints one line per goal, met or not met. Goals that cannot be measured here are
 reason.
 """
 
-import argparse
 import concurrent.futures
 import os
 import pathlib
@@ -18,8 +17,8 @@ import tempfile
 import time
 
 from bench import dilation, planning, quota
-from bench.common import beyond_launches, launch_on_hosts, say
-from reframe_tests.harness.backends import clusters, network_check, simgrid
+from bench.common import beyond_launches, harness, launch_on_hosts, parser_of, say, simulate
+from reframe_tests.harness.backends import clusters, network_check
 from reframe_tests.harness.model import families
 from tests import slurm_machine, slurm_studies
 from tests.test_simulated import why_not as no_simulation
@@ -143,12 +142,8 @@ def beside_a_busy_core(folder):
     try:
         for turn in range(1, TURNS + 1):
             results = folder / f"beside-{turn}"
-            done = subprocess.run(
-                [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", "smoke"],
-                cwd=families.REPO, text=True, capture_output=True, env={
-                    **os.environ, "COTEJO_SITE": "virtual-ethernet",
-                    "COTEJO_RESULTS": str(results),
-                    "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+            done = harness("study", "--tag", "smoke", COTEJO_SITE="virtual-ethernet",
+                           COTEJO_RESULTS=str(results))
             records = slurm_studies.records_of(results)
             lost = {r["id"]: r["reason"] for r in records if r["status"] != "ok"}
             say(f"virtual-ethernet, smoke, turn {turn} beside a busy core: no launch lost",
@@ -172,27 +167,26 @@ def forwarding():
 
 def simulate_one(folder, selector, operation, sizes):
     """One simulated launch of 1024 ranks."""
-    program = families.stack_prefix() / "mpi/simgrid/bin/cotejo"
-    line = " ".join(["smpirun -np 1024 -platform platform.xml -hostfile hosts.txt",
-                     *simgrid.SETTINGS, str(program), "collective --timer wtime",
-                     f"--operation {operation} --sizes {sizes} --start mpi-barrier",
-                     "--sync none --topology grid --stage 3 --max-repetitions 3"])
+    line = simulate(folder, "finis-terrae", 1024, "collective --timer wtime",
+                    f"--operation {operation} --sizes {sizes} --start mpi-barrier",
+                    "--sync none --topology grid --stage 3 --max-repetitions 3")
     done = subprocess.run(["sh", "-c", line], cwd=folder, text=True, capture_output=True,
                           env={**os.environ, "COTEJO_COLL_SELECTOR": selector})
     if done.returncode:
         sys.exit(f"bench: {line}: {done.stderr[-500:]}")
 
 
-def simulate(folder):
+def simulate_all(folder):
     """Bcast and Alltoall by size at 1024 ranks, by four selectors; a simulation takes one core."""
-    places = simgrid.place("finis-terrae", "near", 1024)
-    (folder / "platform.xml").write_text(simgrid.xml("finis-terrae", 64))
-    (folder / "hosts.txt").write_text("".join(f"{p}\n" for p in places))
     cells = [(selector, operation, sizes) for selector in SELECTORS
              for operation, sizes in (("alltoall", "1,16"), ("bcast", "1,16,256,4Ki"))]
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(max_workers=CORES) as pool:
-        for done in [pool.submit(simulate_one, folder, *cell) for cell in cells]:
+        places = [folder / f"simulated-{number}" for number in range(len(cells))]
+        for place in places:
+            place.mkdir()
+        for done in [pool.submit(simulate_one, place, *cell)
+                     for place, cell in zip(places, cells, strict=True)]:
             done.result()
     wall = time.monotonic() - began
     peak = CORES * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
@@ -202,9 +196,7 @@ def simulate(folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
-    os.environ["COTEJO_STACK"] = str(parser.parse_args().stack.resolve())
+    os.environ["COTEJO_STACK"] = str(parser_of(__doc__).parse_args().stack)
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
         folder = pathlib.Path(name)
         os.environ["COTEJO_RUN"] = str(folder / "run")
@@ -224,7 +216,7 @@ def main():
         if reason := no_simulation():
             print(f"bench: skipped: simulated machines: {reason}")
         else:
-            simulate(folder)
+            simulate_all(folder)
         way_to_a_report(folder)
 
 

@@ -5,13 +5,12 @@ Prints one line per goal, met or not met. A goal that is not met is a finding an
 the status is 0 unless a goal could not be measured.
 """
 
-import argparse
 import pathlib
 import statistics
 import tempfile
 
 from bench import collectives, nas, netpipe, p2p
-from bench.common import beyond_launches, make, ratio_of, say
+from bench.common import beyond_launches, make, parser_of, ratio_of, say
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
 from tests.launching import rows_of
@@ -60,8 +59,7 @@ def overhead(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
+    parser = parser_of(__doc__)
     parser.add_argument("--from-nothing", action="store_true",
                         help="time the set-up of a new stack too")
     args = parser.parse_args()

@@ -7,7 +7,6 @@ algorithm, less 1. Simulated times have no noise, so this judges where the searc
 it decides on noisy launches.
 """
 
-import argparse
 import collections
 import json
 import math
@@ -18,8 +17,7 @@ import subprocess
 import tempfile
 import time
 
-from bench.common import missed, print_table, say, skip
-from reframe_tests.harness.backends import simgrid
+from bench.common import missed, parser_of, print_table, say, simulate, skip
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import algorithm_settings, families, tuning_files
@@ -44,16 +42,17 @@ def simulated(stack, folder, ranks, operation, name):
     family = families.load(simulators=True)["simgrid"]
     for old in folder.glob("out*"):
         old.unlink()
-    # Also ends the processes of smpirun. The limit is one of its processor, which may be shared.
-    words = [f"ulimit -t {LIMIT_S}; exec timeout -k 1 {10 * LIMIT_S} smpirun -np {ranks}",
-             "-platform platform.xml -hostfile hosts.txt",
-             *simgrid.settings(PLATFORM), str(family.prefix(stack) / "bin/cotejo"),
-             f"collective --operation {operation} --sizes 8:{LARGEST[ranks][operation]}:x2",
-             "--timer wtime --start barrier --sync none --stage 3 --budget 0.001",
-             "--min-repetitions 1 --max-repetitions 1 --output out"]
+    line = simulate(
+        folder, PLATFORM, ranks,
+        f"collective --operation {operation} --sizes 8:{LARGEST[ranks][operation]}:x2",
+        "--timer wtime --start barrier --sync none --stage 3 --budget 0.001",
+        "--min-repetitions 1 --max-repetitions 1 --output out")
     chosen = algorithm_settings.environment(family, str(stack), f"algorithm_{operation}", name)
     try:
-        done = subprocess.run(["sh", "-c", " ".join(words)], cwd=folder,
+        # The shell becomes `timeout`, which also ends the processes of smpirun. The limit is one
+        # of its processor, which may be shared.
+        line = f"ulimit -t {LIMIT_S}; exec timeout -k 1 {10 * LIMIT_S} {line}"
+        done = subprocess.run(["sh", "-c", line], cwd=folder,
                               env={**os.environ, **chosen}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         summary = json.loads((folder / "out.json").read_text())["summary"]
@@ -68,9 +67,6 @@ def all_times(stack, ranks, choices):
     found = collections.defaultdict(dict)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        (folder / "platform.xml").write_text(simgrid.xml(PLATFORM))
-        (folder / "hosts.txt").write_text(
-            "".join(f"{host}\n" for host in simgrid.place(PLATFORM, "near", ranks)))
         for operation in LARGEST[ranks]:
             for algorithm in choices[operation].names:
                 times = simulated(stack, folder, ranks, operation, algorithm)
@@ -132,9 +128,7 @@ def examine(stack, ranks, choices):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
-    stack = parser.parse_args().stack.resolve()
+    stack = parser_of(__doc__).parse_args().stack
     os.environ["COTEJO_STACK"] = str(stack)
     if not families.load(simulators=True)["simgrid"].installed(stack):
         skip("the regret of `make tune`", "SimGrid is not in the stack")
