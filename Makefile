@@ -70,7 +70,7 @@ BENCHES = suites sampler analysis sites kernels faults
         checked stack locked-stack test-packages build locked-build coarrays verify \
         locked-verify study locked-study \
         locked-proof analysis figures report paper proof \
-        proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check artifact artifact-tools reproduce locked-reproduce \
+        proof-page reference compare compare-layers site check-site references test lint format docs docs-tools language-tools release-check artifact artifact-tools reproduce locked-reproduce \
         reproduce-offline reproduce-page export bench clean \
         distclean
 
@@ -272,7 +272,7 @@ references: checked ## Measure: compute the reference intervals of a site from i
 test-packages: checked # before the stack, which builds with what it finds
 	@python3 stack/wheels.py --test-packages "$$STACK"
 
-test: test-packages stack docs-tools artifact-tools ## Develop: run all tests, from C to the report
+test: test-packages stack docs-tools language-tools artifact-tools ## Develop: run all tests, from C to the report
 ifneq ($(SPACK),)
 	@python3 stack/wheels.py --only tools "$$CLONE/.stack"
 	@python3 stack/wheels.py --only style "$$CLONE/.stack"
@@ -287,6 +287,9 @@ DOCS_STACK = $(if $(SPACK),$(CURDIR)/.stack,$(STACK))
 
 docs-tools: checked
 	@python3 stack/wheels.py --only docs '$(DOCS_STACK)'
+
+language-tools: checked # the linter of texts
+	@python3 stack/wheels.py --only vale '$(DOCS_STACK)'
 
 docs: docs-tools ## Develop: write the documentation site to report/docs
 	@$(CLAIM) "$$(dirname "$$REPORT")"
@@ -321,7 +324,7 @@ locked-reproduce: stack
 reproduce-page: analysis # the judgement of the launches that are there
 	@$(RSCRIPT) -e 'cotejo::run_command(write_reproduction("reproduce/results", $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables/claims.csv"), "reproduce/reproduction.csv"))'
 
-lint: ## Develop: check the style of Python, C and R, and the documents
+lint: language-tools ## Develop: check the style of Python, C and R, and the documents
 	ruff check .
 	find src archaeology -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
 	Rscript --vanilla tests/lint.R

@@ -35,11 +35,12 @@ HELD = """\
 exit 0
 """
 LOCKS = REPO / "requirements"
+VALE = REPO / "tests/vale"
 RETRIES = ["--retries", "5", "--timeout", "60"]
 #: Packages of Python beside the tools, most of single commands: folder of the stack -> lock, and
 #: name in messages.
 BESIDE = {"languages": ("languages", "mpi4py"), "docs": ("docs/mkdocs", "MkDocs"),
-          "validators": ("artifact/validators", "validators of metadata"),
+          "validators": ("artifact/validators", "validators of metadata"), "go": ("go", "Go"),
           "style": ("spack/style", "the tools of `spack style`")}
 
 
@@ -167,8 +168,11 @@ def system_packages(listed="debian", *, needed=True):
 
 
 def lock_hash(*names):
-    text = b"".join((LOCKS / f"{name}.txt").read_bytes() for name in names)
-    return hashlib.sha256(text).hexdigest()
+    return hash_of(*(LOCKS / f"{name}.txt" for name in names))
+
+
+def hash_of(*paths):
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def new_environment(stack, prefix, *options):
@@ -204,6 +208,26 @@ def install_packages(stack, name):
          "install", "-q", "--require-hashes", "--no-deps", "--only-binary", ":all:", *RETRIES,
          "--resume-retries", "10", "-r", str(LOCKS / f"{lock}.txt")])
     removal.stamp_placed(prefix, stamp)
+
+
+def install_vale(stack):
+    """The linter of texts in STACK/vale, compiled by a Go that is removed afterwards."""
+    prefix, go = stack / "vale", stack / "go"
+    locks = [VALE / name for name in ("go.mod", "go.sum")]
+    stamp = hash_of(LOCKS / "go.txt", *locks)
+    if removal.stamped(prefix, stamp):
+        removal.remove(stack, go)  # of one that was killed when only that was left to do
+        return
+    install_packages(stack, "go")
+    say("compiling Vale")
+    removal.renewed(stack, prefix)
+    # Parsers of programming languages take most of the time, and are not used.
+    run([*go.glob("lib/python*/site-packages/go/bin/go"), "build", "-C", str(VALE),
+         "-modcacherw", "-o", str(prefix / "bin/vale"), "github.com/errata-ai/vale/v3/cmd/vale"],
+        env=dict(os.environ, CGO_CFLAGS="-O0", GOTOOLCHAIN="local", GOFLAGS="",
+                 GOPATH=str(go / "path"), GOCACHE=str(go / "cache")))
+    removal.stamp_placed(prefix, stamp)
+    removal.remove(stack, go)
 
 
 def install_locked(stack, name, path, stamp):
@@ -246,7 +270,8 @@ def install(stack):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path, help="where the stack goes")
-    parser.add_argument("--only", choices=["tools", *BESIDE], help="install this part alone")
+    parser.add_argument("--only", choices=["tools", *BESIDE, "vale"],
+                        help="install this part alone")
     parser.add_argument("--test-packages", action="store_true",
                         help="install what only tests need of the system's packages, where root")
     args = parser.parse_args()
@@ -262,7 +287,9 @@ def main():
         elif args.only:
             removal.claim(stack)
             install_tools(stack)
-            if args.only != "tools":
+            if args.only == "vale":
+                install_vale(stack)
+            elif args.only != "tools":
                 install_packages(stack, args.only)
         else:
             install(stack)

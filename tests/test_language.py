@@ -3,7 +3,9 @@
 
 import ast
 import functools
+import json
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -40,66 +42,34 @@ R_PAGES = sorted(str(path.relative_to(REPO)) for path in [
     # The strings of package.R are names of columns.
     *(path for path in (REPO / "analysis/R").glob("*.R") if path.name != "package.R")])
 
-#: Words that the project does not use, and the words to use.
-WORDS = {
-    r"pits?": "slow relative address",
-    r"plant(s|ed|ing)?": "injected slowdown",
-    r"told": "reported, recorded",
-    r"tells?": "reports, records, shows",
-    r"asked": "requested",
-    r"sides?": "library, configuration",
-    r"ours|theirs": "the name of the tool",
-    r"spells?": "the name of the effect",
-    r"doubts?": "contradiction",
-    r"odd": "unusual",
-    r"whole": "all, complete",
-    r"held against": "compared with",
-    r"(is|are|be) to be had": "is available",
-    r"(which|that) (is|are) none": "do not exist",
-    r"mend(s|ed)?": "repair",
-    r"learnt": "measured",
-    r"further ones?|those ones?": "the noun",
-    r"by turns": "interleaved",
-    r"goes? on": "continues",
-}
-#: Texts of reports and exhibits also name the thing in place of a relative clause with "what".
-NAMELESS = {
-    r"(and|by|in|less|not|of|than|to|with|within) what": "the noun",
-    r"(is|are|was|were) what": "the noun",
-}
-#: No sentence of a statement begins with these.
-OPENERS = re.compile(r"(Of|What|Who|Where|That|From|Which) ")
-LONGEST = 30
+VALE = next((path for path in (families.stack_prefix() / "vale/bin/vale",
+                               REPO / ".stack/vale/bin/vale") if path.exists()), None)
 
 
-def blocks_of(text):
-    """Paragraphs, items of lists and cells of tables, without code and markup."""
-    text = re.sub(r"^```.*?^```|<!--.*?-->|<[a-z/][^>]*>", "", text, flags=re.M | re.S)
-    text = re.sub(r"`[^`]*`", "CODE", text)
-    text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
-    for block in re.split(r"\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |\||#)", text):
-        for part in block.split("|") if block.lstrip().startswith("|") else [block]:
-            words = " ".join(part.split()).strip("#*- ")
-            if words:
-                yield words
+def faults_in(folder, texts):
+    """The rules of tests/vale that texts break: {name: [fault]}. A text is a list of paragraphs,
+    or the path of a page."""
+    assert VALE, "no Vale: `make language-tools` installs it"
+    names = {}
+    for name, text in texts.items():
+        path = text
+        if isinstance(text, list):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n\n".join("\n".join(line.strip() for line in part.splitlines())
+                                        for part in text) + "\n")
+        names[str(path)] = name
+    done = subprocess.run([VALE, "--config", REPO / "tests/vale/vale.ini", "--output=JSON",
+                           "--no-exit", *names], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return {names[path]: [f"{fault['Check']}, line {fault['Line']}: {fault['Message']}"
+                          for fault in faults]
+            for path, faults in json.loads(done.stdout).items()}
 
 
-def sentences_of(text):
-    for block in blocks_of(text):
-        yield from filter(None, re.split(r"(?<=[.!?:;])[*\"]*\s+", block))
-
-
-def faults_of(text, refused=WORDS):
-    """The broken rules, one line each."""
-    for sentence in sentences_of(text):
-        words = re.findall(r"[\w'-]+", sentence)
-        if len(words) > LONGEST:
-            yield f"{len(words)} words: {sentence}"
-        if OPENERS.match(sentence) and not sentence.rstrip("*").endswith("?"):
-            yield f"begins with {words[0]}: {sentence}"
-        for word, better in refused.items():
-            if re.search(rf"\b({word})\b", sentence, re.I):
-                yield f"{word} (better: {better}): {sentence}"
+def faults_of(folder, *texts, kind=""):
+    return [fault for faults in faults_in(folder, {f"x{kind}.md": [*texts]}).values()
+            for fault in faults]
 
 
 @functools.cache
@@ -193,87 +163,113 @@ def messages_of(path):
             yield node.value
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_comments_follow_the_rules(folder):
-    programs = [path for path in sorted((REPO / folder).rglob("*"))
-                if path.suffix in PROGRAMS and "golden" not in path.parts
-                or path.name == "CMakeLists.txt"]
-    assert programs
-    assert [f"{path.relative_to(REPO)}: {fault}" for path in programs
-            for text in comments_of(path) for fault in faults_of(text)] == []
+def lines_of_make():
+    text = (REPO / "Makefile").read_text()
+    lines = re.findall(r"^[a-z-]+:.*## \w+: (.*)$", text, re.M)
+    comments = re.findall(r"^# .*(?:\n# .*)*", text, re.M)
+    assert lines and comments
+    return lines + [words.replace("#", "") for words in comments]
 
 
-@pytest.mark.parametrize("folder", sorted({name.split("/")[0] for name in CODE}))
-def test_messages_follow_the_rules(folder):
-    assert [f"{name}: {fault}" for name in CODE if name.startswith(f"{folder}/")
-            for text in messages_of(REPO / name) for fault in faults_of(text)] == []
-
-
-@pytest.mark.parametrize("page", R_PAGES)
-def test_texts_of_reports_and_exhibits_follow_the_rules(page):
-    texts = [*texts_of_r(REPO / page)]
-    assert texts or not page.endswith("Rmd")
-    assert [fault for text in texts for fault in faults_of(text, WORDS | NAMELESS)] == []
-
-
-def test_words_of_figures_follow_the_rules():
+def words_of_figures():
     def texts(part):
         for value in part.values() if isinstance(part, dict) else part:
             yield from [value] if isinstance(value, str) else texts(value)
-    refused = {**WORDS, "our": "cotejo's", "least|greatest": "minimum, maximum"}
-    words = yaml.safe_load((REPO / "analysis/inst/words.yaml").read_text())
-    assert [fault for text in texts(words) for fault in faults_of(text, refused)] == []
-    assert [*faults_of("our barrier", refused)] != []
+    return [*texts(yaml.safe_load((REPO / "analysis/inst/words.yaml").read_text()))]
 
 
-def test_a_relative_clause_without_a_noun_is_refused_in_reports():
-    text = "3 not drawn, and what they wait for"
-    assert any("the noun" in fault for fault in faults_of(text, WORDS | NAMELESS))
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """All texts, and the rules that they break."""
+    texts = {name: REPO / name for name in PAGES}
+    texts |= {f"{path.relative_to(REPO)}.comments.md": comments_of(path)
+              for folder in FOLDERS for path in sorted((REPO / folder).rglob("*"))
+              if path.suffix in PROGRAMS and "golden" not in path.parts
+              or path.name == "CMakeLists.txt"}
+    texts |= {f"{name}.messages.md": [*messages_of(REPO / name)] for name in CODE}
+    texts |= {f"{name}.report.md": [*texts_of_r(REPO / name)] for name in R_PAGES}
+    texts |= {"make.md": lines_of_make(), "words.figures.md": words_of_figures()}
+    return texts, faults_in(tmp_path_factory.mktemp("texts"), texts)
+
+
+KINDS = [*(f"{folder}/.*[.]comments[.]md" for folder in FOLDERS),
+         *(f"{folder}/.*[.]messages[.]md" for folder in sorted({n.split("/")[0] for n in CODE})),
+         *(re.escape(f"{name}.report.md") for name in R_PAGES), *map(re.escape, PAGES),
+         "make[.]md", "words[.]figures[.]md"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_follow_the_rules(checked, kind):
+    texts, faults = checked
+    names = [name for name in texts if re.fullmatch(kind, name)]
+    assert any(texts[name] for name in names) or "analysis/R/" in kind
+    assert {name: faults[name] for name in names if name in faults} == {}
+
+
+def example_of(pattern):
+    """A text that a pattern of a style finds: its first alternatives."""
+    return re.sub(r"\(\?:(\w*)[^)]*\)\??", r"\1", pattern).split("|")[0].replace("?", "")
+
+
+@pytest.mark.parametrize("style, kind", [
+    ("Cotejo/Words", ""), ("Reports/Nameless", ".report"), ("Figures/Words", ".figures")])
+def test_each_forbidden_word_is_found(style, kind, tmp_path):
+    swap = yaml.safe_load((REPO / f"tests/vale/styles/{style}.yml").read_text())["swap"]
+    for pattern, better in swap.items():
+        words = example_of(pattern)
+        found = faults_of(tmp_path, f"A launch, {words} the rank.", kind=kind)
+        assert found == [f"{style.replace('/', '.')}, line 1: "
+                         f"write '{better}' in place of '{words}'"]
+
+
+@pytest.mark.parametrize("text, fault", [
+    ("Of 54 comparisons 20 are faster.", "begins with 'Of "),
+    ("A launch is slow. *Which* is *that*? Which is slow.", "begins with '? Which "),
+    ("# From here on", "begins with 'From "),
+    ("- One.\n- Where it is slow, stop.", "begins with 'Where "),
+    ("| cell | text |\n|---|---|\n| cell | One side is faster. |", "place of 'side'"),
+    ("word " * 31 + ".", "over 30 words"),
+    ("See a.py and 1.5 s: " + "word\n" * 31, "over 30 words"),
+])
+def test_the_rules_find_texts_that_break_them(text, fault, tmp_path):
+    (found,) = faults_of(tmp_path, text)
+    assert fault in found
+
+
+@pytest.mark.parametrize("text", [
+    "A launch *records* `what was told` and [the value](told.md).",
+    "```\nOf the whole\n```", "What is a launch?", "word " * 16 + "; " + "word " * 16,
+    "word " * 30, "**What is it?** A launch."])
+def test_the_rules_leave_code_links_and_questions_alone(text, tmp_path):
+    assert faults_of(tmp_path, text) == []
+
+
+def test_more_words_are_refused_in_reports_and_figures_than_elsewhere(tmp_path):
+    text = "3 not drawn, and what they wait for our launch"
+    assert faults_of(tmp_path, text) == []
+    assert "the noun" in str(faults_of(tmp_path, text, kind=".report"))
+    assert "cotejo's" in str(faults_of(tmp_path, text, kind=".figures"))
 
 
 def test_texts_of_a_template_are_its_paragraphs_and_strings(tmp_path):
     page = tmp_path / "x.Rmd"
     page.write_text('---\ntitle: x\n---\n\nOf this `r n`.\n\n```{r}\npaste(\n  "One is told",\n'
                     '  "of the \\"side\\"."\n)\nc("a_b", "told")\n```\n')
-    faults = [fault.partition(":")[0] for text in texts_of_r(page) for fault in faults_of(text)]
-    assert sorted(fault.partition(" (")[0] for fault in faults) == [
-        "begins with Of", "sides?", "told"]
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_follows_the_rules(page):
-    assert [*faults_of((REPO / page).read_text())] == []
-
-
-def test_make_help_and_comments_of_the_makefile_follow_the_rules():
-    text = (REPO / "Makefile").read_text()
-    lines = re.findall(r"^[a-z-]+:.*## \w+: (.*)$", text, re.M)
-    comments = re.findall(r"^# .*(?:\n# .*)*", text, re.M)
-    assert lines and comments
-    assert [*faults_of("\n\n".join(lines + [words.replace("#", "") for words in comments]))] == []
-
-
-@pytest.mark.parametrize("text, fault", [
-    ("Of 54 comparisons 20 are faster.", "begins with Of"),
-    ("A launch is told by its name.", "told"),
-    ("| cell | One side is faster. |", "sides?"),
-    ("word " * 31 + ".", "31 words"),
-])
-def test_the_rules_find_what_breaks_them(text, fault):
-    assert any(line.startswith(fault) for line in faults_of(text))
+    faults = faults_of(tmp_path, *texts_of_r(page))
+    assert sorted(re.sub(".*'(.*)'", r"\1", fault).strip() for fault in faults) == [
+        "Of", "side", "told"]
 
 
 def test_messages_are_found_in_c_and_python(tmp_path):
     (tmp_path / "a.c").write_text('f("a launch is told by " /* x */ "its name\\n");')
     (tmp_path / "a.py").write_text('f(f"a launch is told by {name}")')
-    for path in tmp_path.iterdir():
-        assert any(fault.startswith("told") for text in messages_of(path)
-                   for fault in faults_of(text))
+    for path in tmp_path.glob("a.*"):
+        assert "told" in str(faults_of(tmp_path, *messages_of(path)))
 
 
-@pytest.mark.parametrize("text", [
-    "A launch *records* `what was told` and [the asked](told.md) value.",
-    "```\nOf the whole\n```", "What is a launch?", "word " * 16 + "; " + "word " * 16])
-def test_the_rules_leave_code_links_and_questions_alone(text):
-    found = [*faults_of(text)]
-    assert all(line.startswith("asked") for line in found)
+def test_headings_know_the_transports_that_carry_within_and_between_hosts():
+    words = yaml.safe_load((REPO / "analysis/inst/words.yaml").read_text())
+    reach = {path.stem: yaml.safe_load(path.read_text())["reach"]
+             for path in (REPO / "reframe_tests/mpi_transports").glob("*.yaml")}
+    assert {*words["anywhere"]} == {
+        name for name, far in reach.items() if far == "any"} - {"simulated"}

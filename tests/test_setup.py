@@ -147,6 +147,7 @@ def pip(monkeypatch):
 
 PARTS = {"tools": wheels.install_tools,
          "languages": lambda stack: wheels.install_packages(stack, "languages"),
+         "vale": wheels.install_vale,
          "mpi/mpich": lambda stack: wheels.install_locked(
              stack, "mpich", wheels.LOCKS / "mpich.txt", wheels.lock_hash("mpich"))}
 
