@@ -45,7 +45,7 @@ def simulated(stack, folder, ranks, operation, name):
     line = simulate(
         folder, PLATFORM, ranks,
         f"collective --operation {operation} --sizes 8:{LARGEST[ranks][operation]}:x2",
-        "--timer wtime --start barrier --sync none --stage 3 --budget 0.001",
+        "--timer wtime --start barrier --sync none --set-up 0 --warm-up 1 --budget 0.001",
         "--min-repetitions 1 --max-repetitions 1 --output out")
     chosen = algorithm_settings.environment(family, str(stack), f"algorithm_{operation}", name)
     try:
@@ -82,9 +82,13 @@ class Looked(tune.Tuning):
 
     def __init__(self, times):
         self.times, self.asked = times, set()
+        self.family, self.keeps_default = families.load(simulators=True)["simgrid"], True
         self.offered = {operation: algorithm_settings.Choice(
             operation, "", tuple(filter(None, of))) for operation, of in times.items()}
         self.began, self.until_s = time.monotonic(), math.inf
+
+    def levels_in_time(self):
+        return math.inf
 
     def level_files(self, candidates, number):
         return {f"{number}-{index}": algorithms
@@ -128,13 +132,16 @@ def examine(stack, ranks, choices):
 
 
 def main():
-    stack = parser_of(__doc__).parse_args().stack
+    parser = parser_of(__doc__)
+    parser.add_argument("--ranks", type=int, nargs="+", default=list(LARGEST), choices=LARGEST)
+    args = parser.parse_args()
+    stack = args.stack
     os.environ["COTEJO_STACK"] = str(stack)
     if not families.load(simulators=True)["simgrid"].installed(stack):
         skip("the regret of `make tune`", "SimGrid is not in the stack")
         return 0
     choices = algorithm_settings.offered("simgrid", str(stack))
-    rows = [examine(stack, ranks, choices) for ranks in LARGEST]
+    rows = [examine(stack, ranks, choices) for ranks in args.ranks]
     print_table(["simulated ranks", "operations", "cells", "measured", "mean regret",
                  "largest regret", "mean regret of the default"], rows)
     return bool(missed)
