@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from concurrent import futures
 
 from bench.common import missed, parser_of, print_table, say, simulate, skip
 from reframe_tests.harness.commands import tune
@@ -40,8 +41,8 @@ REGRET_MOST, CELLS_MOST = 0.02, 0.20
 def simulated(stack, folder, ranks, operation, name):
     """Size (B) -> simulated time (s) of an algorithm; empty: it does not end, or fails."""
     family = families.load(simulators=True)["simgrid"]
-    for old in folder.glob("out*"):
-        old.unlink()
+    folder = folder / f"{operation}-{name}"
+    folder.mkdir()
     line = simulate(
         folder, PLATFORM, ranks,
         f"collective --operation {operation} --sizes 8:{LARGEST[ranks][operation]}:x2",
@@ -63,18 +64,21 @@ def simulated(stack, folder, ranks, operation, name):
 
 
 def all_times(stack, ranks, choices):
-    """Operation -> algorithm -> size -> time (s), of all algorithms; '' is SimGrid's default."""
+    """Operation -> algorithm -> size -> time (s), of all algorithms; '' is SimGrid's default,
+    without which an operation is left out."""
     found = collections.defaultdict(dict)
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for operation in LARGEST[ranks]:
-            for algorithm in choices[operation].names:
-                times = simulated(stack, folder, ranks, operation, algorithm)
-                print(f"bench: {ranks} ranks: {operation} {algorithm}: "
-                      f"{len(times)} sizes simulated", flush=True)
-                if times:
-                    found[operation]["" if algorithm == "default" else algorithm] = times
-    return found
+    pairs = [(operation, name) for operation in LARGEST[ranks]
+             for name in choices[operation].names]
+    with (tempfile.TemporaryDirectory() as folder,
+          futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool):
+        simulations = pool.map(
+            lambda pair: simulated(stack, pathlib.Path(folder), ranks, *pair), pairs)
+        for (operation, name), times in zip(pairs, simulations, strict=True):
+            print(f"bench: {ranks} ranks: {operation} {name}: {len(times)} sizes simulated",
+                  flush=True)
+            if times:
+                found[operation]["" if name == "default" else name] = times
+    return {operation: of for operation, of in found.items() if "" in of}
 
 
 class Looked(tune.Tuning):
