@@ -7,6 +7,7 @@ the configurations of each test together, block by block.
 
 import csv
 import functools
+import importlib
 import io
 import math
 import os
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from reframe_tests.harness.launch import scales
+from reframe_tests.harness.launch import planning, scales
 from reframe_tests.harness.model import plain
 from reframe_tests.harness.study import until
 from stack.release import REPO
@@ -99,17 +100,14 @@ def chosen(claims, budget_s, only=""):
 
 
 @functools.cache
-def jobs():
-    """Test -> the file that has it, which gives its job the name."""
-    return {test: path.stem for path in sorted((REPO / "reframe_tests").glob("*.py"), reverse=True)
-            for test in re.findall(r'^(?:class |add_full\(")(\w+)', path.read_text(), re.M)}
-
-
-def job_of(test):
-    """The job of a test; one whose name the code composes begins with the name of its file."""
-    known = jobs()
-    return known.get(test) or known.get(scales.test_of(test)) or next(
-        (job for job in known.values() if test.startswith(f"{job}_")), None)
+def tags():
+    """The name of a test in cells -> the tag of its job and scale."""
+    from reframe_tests import base  # noqa: PLC0415 - it needs ReFrame, which an archive does not
+    modules = {importlib.import_module(f"reframe_tests.{path.stem}").__name__
+               for path in (REPO / "reframe_tests").glob("*.py")
+               if path.stem not in scales.NO_JOBS}
+    return {name: scales.tag(test.__module__.rpartition(".")[2], scale)
+            for name, (test, scale) in planning.tests_of(base.Experiment, modules).items()}
 
 
 def studies(claims):
@@ -119,11 +117,8 @@ def studies(claims):
         cells = claim["configurations"].split()
         seconds = 60 * float(claim["minutes"]) / max(len(cells), 1)
         for cell in cells:
-            test = cell.partition(".")[0]
-            if job := job_of(test):
-                scale = next((s for s in scales.LAUNCHES if test.endswith(f"_{s}")),
-                             claim["scale"].split()[0])
-                times = found.setdefault(scales.tag(job, scale), {})
+            if tag := tags().get(cell.partition(".")[0]):
+                times = found.setdefault(tag, {})
                 times[cell] = max(seconds, times.get(cell, 0))
     return found
 

@@ -188,8 +188,9 @@ def test_claims_are_measured_within_a_time_and_only_once():
     # Several claims share the same launches.
     assert 0 < sum(times.values()) < 60 * sum(
         float(c["minutes"]) for c in reproduce.chosen(CLAIMS, 60))
-    names = ("pingpong_quick", "nas_class_a", "npb_threads_class_a", "overlap_gap_send", "gone")
-    assert [reproduce.job_of(name) for name in names] == ["p2p", "nas", "npb", "overlap", None]
+    tags = {"pingpong_quick": "p2p", "nas_class_a": "nas-full", "overlap_gap_send": "overlap-full",
+            "npb_threads_class_a": "npb-full", "gone": None}
+    assert {name: reproduce.tags().get(name) for name in tags} == tags
     assert reproduce.studies([claim("x", 1, "pingpong_quick.mpich.shm.near gone_quick.x")]) == {
         "p2p": {"pingpong_quick.mpich.shm.near": 30}}
 
