@@ -20,8 +20,8 @@ from .harness.launch import planning, ratios, recording, references, selection, 
 from .harness.launch.request import MachineError, Request, UnsupportedError
 from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
+from .mixins import Full, Quick, Smoke, add_full, at_scales
 from .mixins.experiment_spec import ExperimentSpec
-from .mixins.scale import Full, Quick, Smoke, add_full, at_scales
 
 __all__ = ["FAMILIES", "TRANSPORTS", "Experiment", "Full", "Quick", "Smoke", "add_full",
            "at_scales"]

@@ -6,9 +6,14 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
-from .mixins.figures import Latency, median_s
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import BeginTogether, EveryRankCount, PairsOfRanks
+from .mixins import (
+    BeginTogether,
+    EveryRankCount,
+    Latency,
+    OptionParameters,
+    PairsOfRanks,
+    median_s,
+)
 
 #: Options of every test with messages in both directions.
 BOTH = {"ways": "both"}

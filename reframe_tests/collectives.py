@@ -5,9 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, at_scales
-from .mixins.figures import BcastLatency, median_s
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import BeginTogether, EveryRankCount
+from .mixins import BcastLatency, BeginTogether, EveryRankCount, OptionParameters, median_s
 
 TEN_SIZES = "8:2Mi:x4"
 MOVING = "bcast,gather,scatter,allgather,alltoall"

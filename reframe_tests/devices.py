@@ -9,8 +9,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, at_scales
-from .mixins.figures import Latency
-from .mixins.option_parameters import OptionParameters
+from .mixins import Latency, OptionParameters
 
 #: Features of a partition; one of them is sufficient.
 DEVICES = ("cuda", "hip")

@@ -7,7 +7,7 @@ from reframe.core.meta import make_test
 
 from .base import Experiment
 from .harness.model import experiment_table
-from .mixins.ranks import BeginTogether, EveryRankCount
+from .mixins import BeginTogether, EveryRankCount
 
 
 class OfTheTable(BeginTogether, Experiment):

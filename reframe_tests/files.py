@@ -9,9 +9,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, at_scales
-from .mixins.figures import median_s
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import BeginTogether, EveryRankCount
+from .mixins import BeginTogether, EveryRankCount, OptionParameters, median_s
 
 
 class Files(OptionParameters, EveryRankCount, Experiment):

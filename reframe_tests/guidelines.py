@@ -10,8 +10,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment
-from .mixins.figures import BcastLatency
-from .mixins.ranks import TOGETHER, EveryRankCount
+from .mixins import TOGETHER, BcastLatency, EveryRankCount
 
 
 class Guidelines(BcastLatency, EveryRankCount, Experiment):

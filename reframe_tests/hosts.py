@@ -5,8 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, at_scales
-from .mixins.figures import HostsLatency
-from .mixins.ranks import TOGETHER
+from .mixins import TOGETHER, HostsLatency
 
 
 class EveryHost(HostsLatency, Experiment):

@@ -8,8 +8,7 @@ from reframe.core.builtins import parameter, run_after, variable
 from .base import Experiment, Quick, at_scales
 from .harness.foreign import adapter, imb_tables, mpiperf
 from .harness.launch import scales
-from .mixins.figures import Latency
-from .mixins.ranks import EveryRankCount
+from .mixins import EveryRankCount, Latency
 
 #: Sizes of collectives: those in the figures of the studies that cotejo also measures.
 SIZES = [8, 1024, 8192, 32768]

@@ -7,8 +7,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from .base import Experiment, Full, at_scales
 from .harness import backends
 from .harness.launch import launches
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import Ranks
+from .mixins import OptionParameters, Ranks
 
 #: Numbers of ranks that divide the matrix of the FFT; a single rank sends nothing.
 POWERS = [1, *(n for n in backends.rank_counts() if n & (n - 1) == 0)]

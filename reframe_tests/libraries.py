@@ -4,9 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import EveryRankCount
-from .mixins.scale import at_scales
+from .mixins import EveryRankCount, OptionParameters, at_scales
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"

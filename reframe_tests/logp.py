@@ -6,8 +6,7 @@ from reframe.core.builtins import parameter, performance_function
 
 from .base import Experiment, Full, at_scales
 from .harness.backends import placements
-from .mixins.figures import Latency, median_s
-from .mixins.option_parameters import OptionParameters
+from .mixins import Latency, OptionParameters, median_s
 
 #: The parameters of a scale that measures the default mode alone.
 ONE_MODE = {"mode": ["standard"], "blocking": ["yes"]}

@@ -7,7 +7,7 @@ from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, at_scales
 from .harness.backends import placements
-from .mixins.figures import Latency
+from .mixins import Latency
 
 #: The TCP provider of libfabric (MPICH, Intel MPI) stores 64 unexpected messages and then stops
 #: reading the connection. A receive of a later message would wait for ever.

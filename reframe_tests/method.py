@@ -8,9 +8,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, at_scales
-from .mixins.figures import Latency, Wait
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import EveryRankCount
+from .mixins import EveryRankCount, Latency, OptionParameters, Wait
 
 MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
 #: The parameters of a scale that measures the default start method and timer alone.

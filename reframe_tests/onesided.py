@@ -6,9 +6,7 @@ from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
-from .mixins.figures import Latency
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import PairsOfRanks
+from .mixins import Latency, OptionParameters, PairsOfRanks
 
 ALL = {"operation": "all", "synchronisation": "all"}
 

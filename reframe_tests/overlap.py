@@ -6,7 +6,7 @@ from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
-from .mixins.option_parameters import OptionParameters
+from .mixins import OptionParameters
 
 # Sizes of both protocols, and the sizes in the tables of the study.
 ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 13, "budget": 0.03,

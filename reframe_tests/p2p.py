@@ -8,8 +8,7 @@ from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
 from .harness.foreign import imb_tables
 from .harness.launch import launches
-from .mixins.figures import Latency, median_s
-from .mixins.option_parameters import OptionParameters
+from .mixins import Latency, OptionParameters, median_s
 
 # Launches differ more than the samples of one launch: many short launches are better.
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05}

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, at_scales
-from .mixins.option_parameters import OptionParameters
+from .mixins import OptionParameters
 
 
 class Partitioned(OptionParameters, Experiment):

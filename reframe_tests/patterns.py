@@ -9,9 +9,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, add_full, at_scales
 from .harness.backends import placements
-from .mixins.figures import Latency, median_s
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import EveryRankCount, PairsOfRanks, Ranks
+from .mixins import EveryRankCount, Latency, OptionParameters, PairsOfRanks, Ranks, median_s
 
 FULL = {"rse": 0.01, "budget": 0.2}
 NETPIPE = {**FULL, "sizes": "1:1Mi:x2", "perturb": 3}

@@ -6,9 +6,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, add_full, at_scales
 from .harness.model import families
-from .mixins.figures import Latency, Wait, median_s
-from .mixins.option_parameters import OptionParameters
-from .mixins.ranks import PairsOfRanks, Ranks
+from .mixins import Latency, OptionParameters, PairsOfRanks, Ranks, Wait, median_s
 
 CHOICE = next(f for f in families.load(simulators=True).values() if f.simulator).setting(
     "coll_selector", "simulated")

@@ -4,7 +4,7 @@
 import reframe as rfm
 
 from .base import Experiment, at_scales
-from .mixins.ranks import EveryRankCount
+from .mixins import EveryRankCount
 
 
 @rfm.simple_test

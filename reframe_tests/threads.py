@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, variable
 
 from .base import Experiment, at_scales
-from .mixins.option_parameters import OptionParameters
+from .mixins import OptionParameters
 
 SIZES = "8,1Ki,16Ki,256Ki"
 

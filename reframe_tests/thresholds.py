@@ -6,7 +6,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, add_full, at_scales
 from .harness.backends import placements
-from .mixins.figures import Latency
+from .mixins import Latency
 
 
 class EagerLimit(Experiment):

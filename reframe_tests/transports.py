@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, at_scales
-from .mixins.figures import Latency
+from .mixins import Latency
 
 QUICK = {"budget": 0.1, "rse": 0.003}
 

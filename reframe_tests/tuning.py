@@ -5,8 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, Quick, Smoke, at_scales
-from .mixins.figures import HostsLatency
-from .mixins.ranks import TOGETHER, EveryRankCount
+from .mixins import TOGETHER, EveryRankCount, HostsLatency
 
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall,gather,scatter,barrier"
 
