@@ -117,7 +117,8 @@ def test_figures_report_and_paper_need_no_make_where_r_is_the_machines_own(insta
     assert len(commands()) == 3
     for line in commands():
         done = activated(folder, "sh", "-c", line, cwd=folder,
-                         R_USER_CACHE_DIR=str(tmp_path / "cache"))
+                         R_USER_CACHE_DIR=str(tmp_path / "cache"),
+                         R_COMPILE_PKGS="0")  # to compile takes longer than to draw
         assert done.returncode == 0, done.stderr
         assert (folder / done.stdout.split()[-1]).stat().st_size > 1000
     assert (folder / ".spack-env/R/cotejo/DESCRIPTION").exists()
