@@ -81,16 +81,19 @@ serial_p <- function(sessions) {
 }
 
 #' Warn where launches depend on the launches before them, for the sessions of a question.
+#'
+#' @param command measures the question again, in a session of its own; `NULL`: unknown.
 #' @noRd
-warn_of_serial <- function(sessions) {
+warn_of_serial <- function(sessions, command = NULL) {
   p <- if (NROW(sessions)) serial_p(sessions) else 1
   if (p <= ALPHA) {
     sprintf(
       paste(
         "launches depend on the launches before them (lag-1 correlation %s, p = %s): more than",
-        "5 %% of the differences found may be false; confirm them in another session"
+        "5 %% of the differences found may be false; confirm them in another session%s"
       ),
-      format_digits(stats::weighted.mean(sessions$lag, sessions$series), 2L), format_p(p)
+      format_digits(stats::weighted.mean(sessions$lag, sessions$series), 2L), format_p(p),
+      if (is.null(command)) "" else paste(":", command)
     )
   }
 }

@@ -125,13 +125,25 @@ account_with <- function(account, launches) {
   ]
   lost[, c("status", "used", "why") := list("unusable", 0L, "no usable launch")]
   out <- rbind(account, lost, use.names = TRUE)
-  # Count failed launches, too.
-  all <- launches[, list(launches = .N), by = c("site", "test", "session")]
-  out[all, launches := i.launches, on = c("site", "test", "session")]
+  # Count launches of the warm-up block and failed launches, too.
+  all <- launches[, list(launches = .N, others = others_in_words(status)),
+    by = c("site", "test", "session")
+  ]
+  out[all, c("launches", "others") := list(i.launches, i.others),
+    on = c("site", "test", "session")
+  ]
+  out[used > 0L, why := paste0(why, fifelse(nzchar(why) & nzchar(others), "; ", ""), others)]
+  out[, others := NULL]
   on <- launches[, list(machine = machine_in_words(.SD)), by = c("site", "test", "session")]
   out[on, machine := i.machine, on = c("site", "test", "session")]
   setorderv(out, c("site", "test", "session"))
   out[]
+}
+
+# The launches that are in no statistic, by their status: "6 launches: warm-up".
+others_in_words <- function(status) {
+  others <- table(status[status != "ok"])
+  paste(count_of(as.integer(others), "launch:", "launches:"), names(others), collapse = "; ")
 }
 
 #' The CPU models that launches ran on, each with the identifiers of its machines.

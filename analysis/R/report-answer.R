@@ -412,10 +412,10 @@ about_strata <- function(first, strata, study) {
   heads <- first[!duplicated(group)]
   found <- lapply(seq_len(nrow(heads)), function(i) {
     launches <- used[heads[i, by, with = FALSE], on = by, nomatch = NULL]
+    cells <- cells_of(heads[i], launches, study$sessions)
     list(
-      held = held_fixed(launches),
-      warnings = warnings_of(heads[i, by, with = FALSE], launches, study),
-      cells = cells_of(heads[i], launches, study$sessions)
+      held = held_fixed(launches), cells = cells,
+      warnings = warnings_of(heads[i, by, with = FALSE], launches, study, cells$command)
     )
   })
   # Only some operations of a stratum's launches may stand out.
@@ -428,8 +428,9 @@ about_strata <- function(first, strata, study) {
 #' Warnings that concern the launches of a question.
 #'
 #' @param head the columns of the study that identify the launches.
+#' @param command measures them again.
 #' @noRd
-warnings_of <- function(head, launches, study) {
+warnings_of <- function(head, launches, study, command) {
   slow <- study$first[head, on = names(head), nomatch = NULL][warm_up & first > study$delta]
   serial <- of_sessions(study$serial, unique(launches[, c("site", "session")]))
   odd <- sum(launches$key %in% study$flags$outlying$key)
@@ -441,7 +442,7 @@ warnings_of <- function(head, launches, study) {
         format_digits(100 * max(slow$first), 2L)
       )
     },
-    warn_of_serial(serial),
+    warn_of_serial(serial, command),
     warn_of_disturbed(study$unusable[head, on = names(head), nomatch = NULL]),
     warn_of_skipped(head, launches, study$sessions),
     if (odd > nrow(launches) / 10) {

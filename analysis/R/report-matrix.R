@@ -231,22 +231,32 @@ unique_titles <- function(rows) {
   columns <- intersect(c("site", "simulated", "scale", "hosts", "ranks", "factors"), names(table))
   columns <- Filter(function(column) uniqueN(table[[column]]) > 1L, columns)
   if (length(columns)) {
-    titles[same] <- paste(titles[same], level_of(table, columns), sep = ", ")
+    titles[same] <- join_words(list(titles[same], as.character(level_of(table, columns))))
   }
   make.unique(titles, sep = ", part ")
 }
 
-#' Headings for strata in words, with the test that measured each: "Ping-pong, shared memory,
+#' Headings for strata in words, with the test that measured each: "Ping-pong, TCP within one host,
 #' placement near (pingpong_quick)".
 #' @noRd
 title_of_stratum <- function(rows) {
   parts <- list(
     if (!is.null(rows$mpi)) title_of(rows$mpi), question_in_words(rows$operation),
-    title_of(rows$transport),
+    transport_in_words(rows),
     if (!is.null(rows$placement)) sub("placement $", "", paste("placement", rows$placement)),
     if (!is.null(rows$settings)) values_in_words(rows$settings, "setting", character()),
     if (!is.null(rows$parameters)) values_in_words(rows$parameters, "parameter", character()),
     rows$simulated
   )
   sprintf("%s (%s)", sentence_case(join_words(Filter(length, parts))), rows$test)
+}
+
+# Transports with their reach, if they carry messages both within a host and between hosts.
+transport_in_words <- function(rows) {
+  titles <- title_of(rows$transport)
+  hosts <- if (is.null(rows$hosts)) NA else rows$hosts
+  paste0(titles, fcase(
+    is.na(hosts) | !rows$transport %in% words_for("anywhere"), "",
+    hosts == 1L, " within one host", rep(TRUE, length(titles)), " between hosts"
+  ))
 }

@@ -84,6 +84,9 @@ heads_of <- function(table, group) {
     differs <- unique(group[which(values != values[first[group]])])
     set(heads, differs, column, "")
   }
+  if (!is.null(table$hosts)) {
+    set(heads, unique(group[which(table$hosts != heads$hosts[group])]), "hosts", NA)
+  }
   heads
 }
 

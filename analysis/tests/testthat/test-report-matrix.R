@@ -269,6 +269,23 @@ test_that("columns and settings have words, without underscores and without equa
   expect_identical(levels(in_words("algorithm", "recursive_doubling")), "recursive doubling")
 })
 
+test_that("headings say whether network transports stayed within one host", {
+  rows <- data.table(
+    operation = "pingpong", transport = c("tcp", "tcp", "shm", "tcp"), hosts = c(1L, 2L, 1L, NA),
+    test = "t"
+  )
+  expect_identical(title_of_stratum(rows), sprintf("Ping-pong, %s (t)", c(
+    "TCP within one host", "TCP between hosts", "shared memory", "TCP"
+  )))
+  # A table of both names the transport alone, and has a column of hosts.
+  comparison <- rbind(compared_at(1L), copy(compared_at(1L))[, hosts := 2L])[, transport := "tcp"]
+  parts <- strata_tables(
+    comparison, cells_of_comparison(comparison), function(title, at) title, COMPARISON_TEXTS
+  )
+  expect_match(parts[[1L]]$title, "pong, TCP, placement near (", fixed = TRUE)
+  expect_match(parts[[1L]]$html, "<th class=\"num\">Hosts</th>", fixed = TRUE)
+})
+
 test_that("a library that leads for several sizes is named once", {
   winners <- data.table(
     site = "s", simulated = "", operation = "pingpong", transport = "shm",

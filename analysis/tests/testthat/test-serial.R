@@ -71,6 +71,10 @@ test_that("card, answers.json and report warn of serial dependence", {
   card <- answer(study$comparison, study)[[1L]]
   words <- "launches depend on the launches before them (lag-1 correlation"
   expect_match(card$warnings, words, fixed = TRUE)
+  expect_match(card$warnings, paste(
+    "confirm them in another session: make study",
+    "CELLS='^pingpong_quick\\..*\\.shm\\.near'"
+  ), fixed = TRUE)
   expect_match(card$lines, paste("Warning:", words), fixed = TRUE, all = FALSE)
   file <- tempfile()
   write_answers(list(card), file)

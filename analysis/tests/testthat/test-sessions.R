@@ -121,6 +121,18 @@ test_that("sessions whose launches all failed are accounted for", {
   expect_identical(study_of(folder)$account$status, c("used", "unusable"))
 })
 
+test_that("the account says why a used session has launches that are not used", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  for (launch in 7:8) {
+    described <- make_description("mpich", launch = launch, status = "warm-up")
+    write_launch(folder, described, make_samples(1, matrix(1e-6, 3L)))
+  }
+  write_launch(folder, make_description("mpich", launch = 9L, status = "failed", reason = "x"))
+  account <- study_of(folder)$account
+  expect_identical(account[, list(status, launches - used)], data.table(status = "used", V2 = 3L))
+  expect_identical(account$why, "1 launch: failed; 2 launches: warm-up")
+})
+
 test_that("what version 2 measured is of one state whatever the commit", {
   fixture <- fresh_folder()
   file.copy(test_path("fixtures", "v2", "local"), fixture, recursive = TRUE)
