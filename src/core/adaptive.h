@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the message sizes to measure, so that straight lines between them follow the curve.
-#ifndef COTEJO_CORE_ADAPTIVE_H
-#define COTEJO_CORE_ADAPTIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ bool adaptive_suspect(const struct point *curve, size_t count, const struct refi
 
 // Value of the curve at a size within its ends, on the straight line between the neighbours.
 double curve_at(const struct point *curve, size_t count, size_t bytes);
-
-#endif

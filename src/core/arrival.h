@@ -4,8 +4,7 @@
 // In programs ranks do not arrive together, and which algorithm is the quickest depends on who is
 // late (A. Faraj, P. Patarasuk, X. Yuan, "A Study of Process Arrival Patterns for MPI Collective
 // Operations", 2008).
-#ifndef COTEJO_CORE_ARRIVAL_H
-#define COTEJO_CORE_ARRIVAL_H
+#pragma once
 
 #include "failure.h"
 #include "json.h"
@@ -45,5 +44,3 @@ void arrival_close(struct arrival *arrival);
 
 // The value of `observed.arrival`, on rank 0.
 void arrival_describe(const struct arrival *arrival, struct json *json);
-
-#endif

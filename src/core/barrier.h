@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A tree of ranks, and a barrier and an announcement of our own, the same under every MPI: what
 // starts a measurement must not be what is measured.
-#ifndef COTEJO_CORE_BARRIER_H
-#define COTEJO_CORE_BARRIER_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ struct tree_turn {
 
 int tree_rounds(int size);
 struct tree_turn tree_turn(int rank, int size, int round); // rounds from 0 on
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Defines an experiment and the state that it measures with.
-#ifndef COTEJO_CORE_BENCH_H
-#define COTEJO_CORE_BENCH_H
+#pragma once
 
 #include "clock.h"
 #include "device.h"
@@ -98,5 +97,3 @@ bool bench_buffers(struct bench *bench, struct buffer *out, struct buffer *in, s
 // Adds a number to the findings (`observed.found`); a number that is not finite becomes null. Each
 // name may be used once. Only rank 0's numbers count.
 void bench_found(struct bench *bench, const char *name, double value);
-
-#endif

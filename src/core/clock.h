@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Timers: read alike, each examined before it is trusted.
-#ifndef COTEJO_CORE_CLOCK_H
-#define COTEJO_CORE_CLOCK_H
+#pragma once
 
 #include "failure.h"
 #include "json.h"
@@ -82,5 +81,3 @@ void clock_disturb(struct clock *clock, double offset_s, double drift);
 
 // The members name, resolution_s, overhead_s, monotonic, instead as a JSON object.
 void clock_describe(const struct clock *clock, struct json *json);
-
-#endif

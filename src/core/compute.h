@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computation of a known amount: multiply-adds over more data than the first cache holds.
-#ifndef COTEJO_CORE_COMPUTE_H
-#define COTEJO_CORE_COMPUTE_H
+#pragma once
 
 #include "clock.h"
 #include "failure.h"
@@ -30,5 +29,3 @@ void compute_do(struct compute *compute, long multiply_adds);
 
 // Returns the seconds of one multiply-add on this core, the least of several batches.
 double compute_calibrate(struct compute *compute, const struct clock *clock);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The cores of a thread, on nodes of any size: a `cpu_set_t` ends at 1,024 cores.
-#ifndef COTEJO_CORE_CORES_H
-#define COTEJO_CORE_CORES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ int *cores_own(int *count);
 
 // Binds the calling thread to these cores; false: impossible (errno).
 bool cores_bind(const int *cores, int count);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One operation over many sizes: which sizes, and in what order their samples are taken.
-#ifndef COTEJO_CORE_CURVE_H
-#define COTEJO_CORE_CURVE_H
+#pragma once
 
 #include "sampler.h"
 
@@ -25,5 +24,3 @@ struct sizes curve_sizes(const struct options *options, struct failure *failure)
 // choice (adaptive.h) by the least time. Sizes that stand out of their neighbours are measured
 // again; then all have their turns. Collective; failure agreed.
 void curve_run(struct sampler *sampler, const struct curve *curve, const struct sizes *sizes);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The member `observed` of a launch description: what a program sees of its own launch.
-#ifndef COTEJO_CORE_DESCRIBE_H
-#define COTEJO_CORE_DESCRIBE_H
+#pragma once
 
 #include "clock.h"
 #include "host.h"
@@ -42,5 +41,3 @@ struct subject {
 // Adds `observed` to an open JSON object, on rank 0; collective over MPI_COMM_WORLD.
 void describe_launch(const struct launch *launch, const struct subject *subject, struct json *json,
                      struct failure *failure);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of the buffers: the host's, a device's, or memory that a device's driver manages. The
 // library of a device is loaded at run time, only when it is needed; a build does not need it.
-#ifndef COTEJO_CORE_DEVICE_H
-#define COTEJO_CORE_DEVICE_H
+#pragma once
 
 #include "failure.h"
 
@@ -43,5 +42,3 @@ void device_free(void *memory);
 
 // Copies between any two places, and ends when it is done; what fails ends the launch.
 void device_copy(void *to, const void *from, size_t bytes);
-
-#endif

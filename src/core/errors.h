@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ends the launch when the MPI library reports an error, with one line that names the operation.
-#ifndef COTEJO_CORE_ERRORS_H
-#define COTEJO_CORE_ERRORS_H
+#pragma once
 
 #include <mpi.h>
 #include <stddef.h>
@@ -30,6 +29,4 @@ MPI_Errhandler errors_of_sessions(void);
 
 // The library's text for an error, without line ends.
 void errors_text(int code, char said[MPI_MAX_ERROR_STRING]);
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A failure as one line of text and the exit status that goes with it.
-#ifndef COTEJO_CORE_FAILURE_H
-#define COTEJO_CORE_FAILURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ void failure_set(struct failure *failure, int status, const char *format, ...)
 static inline bool failed(const struct failure *failure) {
     return failure->status != STATUS_OK;
 }
-
-#endif

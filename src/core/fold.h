@@ -3,8 +3,7 @@
 //
 // Texts go up a tree of ranks and are merged on the way, so that rank 0 never holds more than the
 // distinct texts. If 10^5 ranks have the same text, it holds one.
-#ifndef COTEJO_CORE_FOLD_H
-#define COTEJO_CORE_FOLD_H
+#pragma once
 
 #include "json.h"
 
@@ -55,5 +54,3 @@ bool fold_write(struct fold *fold, MPI_Comm comm, const char *who, const char *m
                 struct json *json);
 
 void fold_free(struct fold *fold);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Properties of a host that may distort comparisons, each with a verdict and a cure: judged in one
 // place, for `cotejo machine` and for the description of every launch.
-#ifndef COTEJO_CORE_HAZARDS_H
-#define COTEJO_CORE_HAZARDS_H
+#pragma once
 
 #include "host.h"
 #include "json.h"
@@ -45,5 +44,3 @@ struct bounce bounce_between(int one, int other, double limit_s);
 
 // Judges the times of `count` stretches; reorders them.
 void bounce_judge(struct bounce *bounce, double *stretches, size_t count);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Properties of a machine that may distort a comparison: cores that others use, quotas, huge
 // pages, and copies whose time depends on the relative address of the buffers.
-#ifndef COTEJO_CORE_HOST_H
-#define COTEJO_CORE_HOST_H
+#pragma once
 
 #include "json.h"
 #include <stdbool.h>
@@ -96,5 +95,3 @@ struct usage {
 
 // Reads /proc/self/smaps_rollup (Linux 4.14).
 struct usage usage_read(void);
-
-#endif

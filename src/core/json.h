@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes JSON into memory: values in order, commas and escapes are set here.
-#ifndef COTEJO_CORE_JSON_H
-#define COTEJO_CORE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ void json_raw(struct json *json, const char *text); // JSON already
 // A member of an object; `kind`: string, integer, real, boolean, raw, or open.
 #define json_member(json, name, kind, value) (json_name(json, name), json_##kind(json, value))
 void json_free(struct json *json);
-
-#endif

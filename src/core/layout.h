@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Places the buffers of an operation at given offsets within their pages. A shift by sixteen bytes
 // alone may change its time several times over.
-#ifndef COTEJO_CORE_LAYOUT_H
-#define COTEJO_CORE_LAYOUT_H
+#pragma once
 
 #include "failure.h"
 #include "json.h"
@@ -49,5 +48,3 @@ void layout_note(struct layout *layout, const char *buffer, const void *address)
 // The value of `observed.layout`, on rank 0: buffers with the ranks that have them there. False,
 // on all ranks: no memory. Collective.
 bool layout_describe(const struct layout *layout, MPI_Comm comm, struct json *json);
-
-#endif

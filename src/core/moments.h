@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mean and variance of values as they come; order statistics of values that are there.
-#ifndef COTEJO_CORE_MOMENTS_H
-#define COTEJO_CORE_MOMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void values_sort(double *values, size_t count);
 
 // Sorts `count` > 0 values; returns the one below which a share `p` of them is.
 double values_at(double *values, size_t count, double p);
-
-#endif

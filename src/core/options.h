@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parser of the command line: it accepts exactly the options that an experiment declares.
-#ifndef COTEJO_CORE_OPTIONS_H
-#define COTEJO_CORE_OPTIONS_H
+#pragma once
 
 #include "failure.h"
 #include "json.h"
@@ -78,5 +77,3 @@ bool words_have(const char *list, const char *word);
 // message names the option, the word and the names that are allowed.
 void words_check(const char *option, const char *list, const char *const *names, int count,
                  struct failure *failure);
-
-#endif

@@ -2,8 +2,7 @@
 // The order in which operations and sizes are measured. It is drawn from a seed, so that a size
 // does not always find the allocator and the caches in the state that the same other size left.
 // Launches of one block have one seed and thus one order, for all configurations.
-#ifndef COTEJO_CORE_ORDER_H
-#define COTEJO_CORE_ORDER_H
+#pragma once
 
 #include "json.h"
 #include "options.h"
@@ -30,5 +29,3 @@ void order_mix(struct order *order, int *list, int count);
 
 // The value of the member `observed.order`.
 void order_describe(const struct order *order, struct json *json);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures in each launch the time that the measurement itself adds to every sample.
-#ifndef COTEJO_CORE_OVERHEAD_H
-#define COTEJO_CORE_OVERHEAD_H
+#pragma once
 
 #include "clock.h"
 
@@ -18,5 +17,3 @@ struct overhead overhead_measure(const struct clock *clock);
 // The value of the member `observed.overhead`.
 void overhead_describe(const struct overhead *overhead, const struct clock *clock,
                        struct json *json);
-
-#endif

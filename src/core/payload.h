@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Message buffers: touched by the rank that uses them, filled and checked byte by byte.
-#ifndef COTEJO_CORE_PAYLOAD_H
-#define COTEJO_CORE_PAYLOAD_H
+#pragma once
 
 #include "failure.h"
 #include "layout.h"
@@ -63,5 +62,3 @@ size_t payload_check(const char *bytes, size_t count, int sender, unsigned messa
 // The same as a failure (STATUS_FAILED) of the rank that received it.
 void payload_verify(const char *bytes, size_t count, int sender, unsigned message, int receiver,
                     struct failure *failure);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the places of ranks and of their threads, and the places available to them, by hwloc.
-#ifndef COTEJO_CORE_PLACEMENT_H
-#define COTEJO_CORE_PLACEMENT_H
+#pragma once
 
 #include "failure.h"
 #include "json.h"
@@ -34,5 +33,3 @@ char *thread_own_cores(void);
 
 // Adds a thread of a rank to an open JSON list (`threads` in a description); `cores` may be NULL.
 void thread_describe(struct json *json, int rank, int thread, const char *cores);
-
-#endif

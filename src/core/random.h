@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A generator of 64 bits whose state may be any number (splitmix64; Steele, Lea and Flood 2014).
-#ifndef COTEJO_CORE_RANDOM_H
-#define COTEJO_CORE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ static inline uint64_t random_next(uint64_t *state) {
 static inline double random_share(uint64_t *state) {
     return (double)(random_next(state) >> 11) * 0x1p-53;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between ranks outside every timed zone: failures, texts, and quiet waiting.
-#ifndef COTEJO_CORE_RANKS_H
-#define COTEJO_CORE_RANKS_H
+#pragma once
 
 #include "failure.h"
 
@@ -17,5 +16,3 @@ int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet);
 // Collective; tag 0x7a of `comm` is taken.
 // Rank 0 gets a string to free (NULL: no memory), the others NULL.
 char *ranks_join(MPI_Comm comm, const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Readings of another rank's clock by messages, and the line through many of them.
-#ifndef COTEJO_CORE_READING_H
-#define COTEJO_CORE_READING_H
+#pragma once
 
 #include "clock.h"
 
@@ -69,5 +68,3 @@ struct fit {
 // Reorders `readings`. With fewer than 11 of them, or all at one moment, the slope is 0 and its
 // standard error infinite.
 struct fit readings_fit(struct reading *readings, size_t count);
-
-#endif

@@ -2,8 +2,7 @@
 // Report lines of one launch in the manner of MPIPerf (Kurnosov 2012): trimmed means with
 // intervals. They serve for reading and for comparison with that tool; the analysis uses the
 // samples.
-#ifndef COTEJO_CORE_REPORT_H
-#define COTEJO_CORE_REPORT_H
+#pragma once
 
 #include "bench.h"
 
@@ -28,5 +27,3 @@ double student(double p, long freedom);
 
 // Prints the lines that --report asks for: one for each operation and size. Only rank 0 prints.
 void report_print(const struct bench *bench);
-
-#endif

@@ -4,8 +4,7 @@
 // A sample is one start and `calls` calls in a row. Samples come in stages. After each stage rank
 // 0 gathers the times of all ranks, judges them and decides whether another stage follows.
 // docs/measuring.md explains how a sample is taken.
-#ifndef COTEJO_CORE_SAMPLER_H
-#define COTEJO_CORE_SAMPLER_H
+#pragma once
 
 #include "arrival.h"
 #include "bench.h"
@@ -193,5 +192,3 @@ void program_open(struct sampler *sampler, struct bench *bench);
 static inline double program_mark(const struct clock *clock) {
     return clock_now(clock);
 }
-
-#endif

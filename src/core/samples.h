@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Samples: kept unprocessed, and written completely or not at all. Format: docs/data.md.
-#ifndef COTEJO_CORE_SAMPLES_H
-#define COTEJO_CORE_SAMPLES_H
+#pragma once
 
 #include "failure.h"
 #include "json.h"
@@ -162,5 +161,3 @@ void samples_publish(struct samples *samples, const struct json *json, struct fa
 
 // Forgets the samples; a file that was not published is removed.
 void samples_close(struct samples *samples);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of message sizes: `1,8,4Ki`, ranges `1:1Mi:x4` and `0:64:+8`, mixed at will.
-#ifndef COTEJO_CORE_SIZES_H
-#define COTEJO_CORE_SIZES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ size_t sizes_largest(const struct sizes *sizes);
 void sizes_sort(struct sizes *sizes);
 
 void sizes_free(struct sizes *sizes);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The methods by which ranks start an operation together, and the time that each method reports.
-#ifndef COTEJO_CORE_START_H
-#define COTEJO_CORE_START_H
+#pragma once
 
 #include "samples.h"
 #include "sync.h"
@@ -55,5 +54,3 @@ double start_apart(const struct times *times);
 
 // Upper estimate of the time that the announcement of a start takes, s. Collective.
 double start_announcing(const struct start_line *line);
-
-#endif

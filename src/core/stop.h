@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When the samples of an operation are enough: one rule for everything that is measured.
-#ifndef COTEJO_CORE_STOP_H
-#define COTEJO_CORE_STOP_H
+#pragma once
 
 #include "failure.h"
 #include "moments.h"
@@ -35,5 +34,3 @@ struct progress {
 // Samples to take next, at most `most` of them; 0: enough.
 typedef long stop_rule(const struct stop *stop, const struct progress *progress, long most);
 stop_rule stop_next;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the surroundings of a launch as members of its description: hosts, disturbances of the
 // ranks, properties of the machine that can distort a comparison, and variables of the libraries.
-#ifndef COTEJO_CORE_SURROUNDINGS_H
-#define COTEJO_CORE_SURROUNDINGS_H
+#pragma once
 
 #include "failure.h"
 #include "host.h"
@@ -32,5 +31,3 @@ bool surroundings_steers(const char *name);
 // Whether an environment variable is among `names`, which are joined by commas; a study gives its
 // own names in COTEJO_TELL. NULL: none.
 bool surroundings_named(const char *setting, const char *names);
-
-#endif

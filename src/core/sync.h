@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Synchronises the clocks of all ranks by messages, and measures the remaining error.
-#ifndef COTEJO_CORE_SYNC_H
-#define COTEJO_CORE_SYNC_H
+#pragma once
 
 #include "clock.h"
 #include "failure.h"
@@ -91,5 +90,3 @@ void sync_describe_group(double values[][SYNC_GROUP], int count, struct json *js
 // `share` of the samples; `voided` samples did not allow it. Collective; failure agreed.
 void sync_describe(const struct sync *sync, double lead_s, double share, long voided,
                    struct json *json, struct failure *failure);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Publishes files: a file under its final name is complete and survives a power cut.
-#ifndef COTEJO_CORE_WHOLE_H
-#define COTEJO_CORE_WHOLE_H
+#pragma once
 
 #include "failure.h"
 
@@ -17,5 +16,3 @@ void whole_abandon(FILE *file, const char *path);
 
 // Writes a text and the end of its line so.
 void write_whole(const char *path, const char *text, size_t length, struct failure *failure);
-
-#endif

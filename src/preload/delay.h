@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The delay of the calls of one rank; `calls.def` lists the calls.
-#ifndef COTEJO_PRELOAD_DELAY_H
-#define COTEJO_PRELOAD_DELAY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ double delay_now(void);
 
 // After a call that began at `begin`: what it owes, paid at once if it ends something.
 void delay_owe(double begin, enum role role);
-
-#endif

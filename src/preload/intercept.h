@@ -6,8 +6,7 @@
 // Intel MPI). All calls of Open MPI's Fortran enter PMPI. A call inside of another one is a part
 // of that call, so that each call of the program counts once. The parameter names of calls.def
 // have the same meaning in both languages.
-#ifndef COTEJO_PRELOAD_INTERCEPT_H
-#define COTEJO_PRELOAD_INTERCEPT_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -129,5 +128,3 @@ static inline MPI_Datatype type_of_fortran(const void *type) {
     INTERCEPT_C(Finalize, (void), (), before, )                                                   \
     INTERCEPT_FORTRAN(finalize_, (error), before, )                                               \
     INTERCEPT_FORTRAN(finalize_f08_, (error), before, )
-
-#endif

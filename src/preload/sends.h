@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the messages that a process sends through UCX or libfabric, by destination.
-#ifndef COTEJO_PRELOAD_SENDS_H
-#define COTEJO_PRELOAD_SENDS_H
+#pragma once
 
 struct tally {
     double messages, bytes;
@@ -13,5 +12,3 @@ void sends_learn(int peer);
 // Reads what was sent to each of `size` ranks so far. Returns the library that carried the
 // messages ("ucx", "libfabric"), or NULL where no destination is known.
 const char *sends_read(struct tally *to, int size);
-
-#endif

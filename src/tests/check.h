@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The macro of all tests: reports a failed check and continues; `check_status` ends a test
 // program.
-#ifndef COTEJO_TESTS_CHECK_H
-#define COTEJO_TESTS_CHECK_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ static int check_failures;
 static inline int check_status(void) {
     return check_failures ? 1 : 0;
 }
-
-#endif

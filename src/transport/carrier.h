@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Carriers of messages between ranks below, or beside, MPI.
-#ifndef COTEJO_TRANSPORT_CARRIER_H
-#define COTEJO_TRANSPORT_CARRIER_H
+#pragma once
 
 #include "failure.h"
 #include "options.h"
@@ -70,5 +69,3 @@ void ways_receive(struct ways *ways, int from, char *bytes, size_t count);
 
 // Notes what the system said of a message from or to rank `other`.
 void ways_fail(struct ways *ways, const char *what, int other);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks find each other: one listens, the others connect and show that they are of this launch.
-#ifndef COTEJO_TRANSPORT_MEETING_H
-#define COTEJO_TRANSPORT_MEETING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ bool meeting_accept(const struct meeting *meeting, int listening, int *to);
 
 // Shows a connection's other end who we are.
 bool meeting_greet(const struct meeting *meeting, int connection, int rank);
-
-#endif

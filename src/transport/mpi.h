@@ -3,8 +3,7 @@
 //
 // So the core measures programs that have no MPI, or another library than MPI. Nothing that is
 // timed goes this way. Names are macros: a real mpi.h of another library can be in the program.
-#ifndef COTEJO_TRANSPORT_MPI_H
-#define COTEJO_TRANSPORT_MPI_H
+#pragma once
 
 #include <stddef.h>
 
@@ -128,5 +127,3 @@ int world_allgather(const void *mine, int count, MPI_Datatype type, void *all, i
 int world_test(MPI_Request *request, int *done, int status);
 int world_wait(MPI_Request *request, int status);
 double world_time(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The common parts of the carriers over sockets.
-#ifndef COTEJO_TRANSPORT_SOCKETS_H
-#define COTEJO_TRANSPORT_SOCKETS_H
+#pragma once
 
 #include "carrier.h"
 
@@ -42,5 +41,3 @@ void interface_ipv4(struct ways *ways, const struct interface *interface,
 void tell_all(struct ways *ways, const void *mine, void *all, size_t bytes);
 
 void sockets_close(struct ways *ways);
-
-#endif

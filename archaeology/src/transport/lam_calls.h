@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions of LAM's library that lam.c calls. Messages are counted in B.
-#ifndef COTEJO_TRANSPORT_LAM_CALLS_H
-#define COTEJO_TRANSPORT_LAM_CALLS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ void lam_give(int to, const char *bytes, size_t count);
 void lam_take(int from, char *bytes, size_t count);
 void lam_share(char *bytes, size_t count); // from rank 0 to all
 const char *lam_version(void);
-
-#endif

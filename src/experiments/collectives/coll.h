@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collective operation of one message size on one rank: its arguments, and what they stand for.
 // Every operation is one row of the table in coll_table.c; nothing else knows one by name.
-#ifndef COTEJO_EXPERIMENTS_COLL_H
-#define COTEJO_EXPERIMENTS_COLL_H
+#pragma once
 
 #include "bench.h"
 #include "payload.h"
@@ -195,5 +194,3 @@ MPI_Count coll_block(const struct coll *coll, int from, int to);
 // The check of an operation whose state is a coll: runs it once on filled buffers and compares
 // every byte of the receive buffer with the expected one. Collective.
 void coll_check(const struct operation *operation, unsigned round, struct failure *failure);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How much of a non-blocking operation a library does while the program computes.
-#ifndef COTEJO_EXPERIMENTS_COLL_OVERLAP_H
-#define COTEJO_EXPERIMENTS_COLL_OVERLAP_H
+#pragma once
 
 #include "coll.h"
 
@@ -20,5 +19,3 @@ void overlap_open(struct overlap *overlap, const struct bench *bench);
 // Takes three kinds of samples: the operation alone, a computation alone that is `share` times
 // as long as the operation's median, and both together. Collective, agreed.
 void overlap_measure(struct sampler *sampler, struct overlap *overlap);
-
-#endif

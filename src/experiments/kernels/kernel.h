@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The common parts of FFT and radix sort: repetitions of a program, its phases, and its messages.
-#ifndef COTEJO_EXPERIMENTS_KERNEL_H
-#define COTEJO_EXPERIMENTS_KERNEL_H
+#pragma once
 
 #include "sampler.h"
 
@@ -44,5 +43,3 @@ void kernel_measure(struct sampler *sampler, const struct kernel *kernel);
 
 // Memory of this process that is resident now, B; NaN where the operating system has no value.
 double kernel_resident(void);
-
-#endif

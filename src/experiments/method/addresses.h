@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The relative address of buffers, by which alone a copy may take many times as long.
-#ifndef COTEJO_EXPERIMENTS_ADDRESSES_H
-#define COTEJO_EXPERIMENTS_ADDRESSES_H
+#pragma once
 
 #include "sampler.h"
 
@@ -10,5 +9,3 @@
 // destination is at the address where memcpy takes longest on this machine. Collective; failure
 // agreed.
 void addresses_errors(struct sampler *sampler, size_t bytes);
-
-#endif

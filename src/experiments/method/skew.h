@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How far apart ranks begin, for a way to start.
-#ifndef COTEJO_EXPERIMENTS_SKEW_H
-#define COTEJO_EXPERIMENTS_SKEW_H
+#pragma once
 
 #include "sampler.h"
 
@@ -11,5 +10,3 @@ void skew_measure(struct sampler *sampler, const char *start, const char *operat
 
 // Declares --starts.
 extern const struct option skew_options[];
-
-#endif

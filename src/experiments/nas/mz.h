@@ -2,8 +2,7 @@
 // Multi-zone NAS kernels: a flow on a plane of overlapping zones, each a grid of its own. Van der
 // Wijngaart and Jin, NAS Parallel Benchmarks, Multi-Zone Versions, NAS-03-010 (2003); the
 // equations and the solver are those of SP and BT in Bailey et al., RNR-94-007 (1994), ch. 3.
-#ifndef COTEJO_NAS_MZ_H
-#define COTEJO_NAS_MZ_H
+#pragma once
 
 #include "nas.h"
 
@@ -117,5 +116,3 @@ static inline long mz_at(const struct zone *zone, int i, int j, int k) {
 static inline long mz_stride(const struct zone *zone, int direction) {
     return direction == 0 ? 1 : direction == 1 ? zone->line : zone->plane;
 }
-
-#endif

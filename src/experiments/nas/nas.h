@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Common parts of the NAS kernels. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007 (1994):
 // written from that specification; classes W, B, C and operation counts as NAS publishes them.
-#ifndef COTEJO_NAS_H
-#define COTEJO_NAS_H
+#pragma once
 
 #include "sampler.h"
 
@@ -100,5 +99,3 @@ double nas_sum(const struct nas *nas, double mine);
 
 // The share of `n` things that part `i` of `parts` has: [*first, *end).
 void nas_share(long n, int i, int parts, long *first, long *end);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One-sided operations between two ranks: what is called, how it is synchronised, and the window.
-#ifndef COTEJO_EXPERIMENTS_RMA_H
-#define COTEJO_EXPERIMENTS_RMA_H
+#pragma once
 
 #include "pair.h"
 
@@ -72,5 +71,3 @@ extern const struct option rma_options[];
 // complete there. Unknown words are failures.
 void rma_each(struct bench *bench, bool passive,
               void (*measure)(struct bench *bench, struct rma *rma, const char *name));
-
-#endif

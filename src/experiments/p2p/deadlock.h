@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the message size from which on two blocking sends that meet never end.
-#ifndef COTEJO_EXPERIMENTS_DEADLOCK_H
-#define COTEJO_EXPERIMENTS_DEADLOCK_H
+#pragma once
 
 #include "pair.h"
 
@@ -22,5 +21,3 @@ struct deadlock {
 // size counts as deadlocking when it failed twice, since patience can also end because a rank lost
 // its core. Sizes are assumed to behave monotonically, as protocols do.
 struct deadlock deadlock_find(struct pair *pair, struct sizes *sizes, double patience_s);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ranks and what passes between them: modes of sending, buffers, checked payloads.
-#ifndef COTEJO_EXPERIMENTS_PAIR_H
-#define COTEJO_EXPERIMENTS_PAIR_H
+#pragma once
 
 #include "curve.h"
 #include "payload.h"
@@ -131,5 +130,3 @@ void pair_receive(struct pair *pair);
 // The failure of a message from `sender` (a rank) that is not what payload_fill put there.
 void pair_verify(const struct pair *pair, const char *bytes, size_t count, int sender,
                  unsigned message, struct failure *failure);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads of one rank that work together, again and again, without being created anew.
-#ifndef COTEJO_EXPERIMENTS_TEAM_H
-#define COTEJO_EXPERIMENTS_TEAM_H
+#pragma once
 
 #include "failure.h"
 
@@ -27,5 +26,3 @@ void team_run(struct team *team, long calls);
 
 // Ends the threads; NULL is allowed.
 void team_close(struct team *team);
-
-#endif

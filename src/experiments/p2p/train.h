@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between two ranks with computation of a chosen amount among them.
-#ifndef COTEJO_EXPERIMENTS_TRAIN_H
-#define COTEJO_EXPERIMENTS_TRAIN_H
+#pragma once
 
 #include "compute.h"
 #include "payload.h"
@@ -100,5 +99,3 @@ double train_least_time(struct train *train, const struct move *move);
 
 // Takes samples of all amounts alternately until each has enough. Collective.
 void train_measure(struct train *train, struct amount *amounts, int count);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The processes of a launch: all descendants of this one, whatever became of their parents.
-#ifndef COTEJO_GUARD_FAMILY_H
-#define COTEJO_GUARD_FAMILY_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -22,5 +21,3 @@ void note_shared_memory(void);
 // Ends what is left of the launch, and removes its shared memory (leftovers.h). Children that are
 // born meanwhile are found in the next round.
 void end_descendants(void);
-
-#endif

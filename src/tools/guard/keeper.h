@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The process between the guard and the launcher. If one of guard and keeper is killed, the other
 // lives on until it has ended the launch, so that nothing is left.
-#ifndef COTEJO_GUARD_KEEPER_H
-#define COTEJO_GUARD_KEEPER_H
+#pragma once
 
 #include "core/failure.h"
 #include "leftovers.h"
@@ -44,5 +43,3 @@ void report_ending(const char *path, const struct ending *ending, struct failure
 
 // Runs the launch and reports it; returns the exit status of the keeper.
 int keep(const struct job *job, pid_t guard);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The leftovers of a launch: files of /dev/shm when it is killed, and its temporary folder.
-#ifndef COTEJO_GUARD_LEFTOVERS_H
-#define COTEJO_GUARD_LEFTOVERS_H
+#pragma once
 
 #include "core/failure.h"
 
@@ -28,5 +27,3 @@ void own_folder_make(const char *study, struct failure *failure);
 
 // Removes it, never through a link; does nothing where there is none.
 void own_folder_remove(void);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // A host lives as long as its first process, which dies with the process that made it: whatever
 // ends the switch, its hosts end too, with all that runs in them, and leave nothing.
-#ifndef COTEJO_NET_HOSTS_H
-#define COTEJO_NET_HOSTS_H
+#pragma once
 
 #include "failure.h"
 
@@ -31,5 +30,3 @@ void host_end(struct host *host);
 
 // IPv4 address of a host, as text.
 void host_address(int number, char *text, size_t room);
-
-#endif

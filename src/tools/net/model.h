@@ -13,8 +13,7 @@
 // Packets of the type of service MODEL_UNMODELLED take no time. They are the control that
 // separates a busy machine from a wrong network.
 // Contention is resolved in the order of the requests, without collisions and without backoff.
-#ifndef COTEJO_NET_MODEL_H
-#define COTEJO_NET_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ void model_delivered(struct model *model, int port);
 double model_one_way(const struct model *model, int from, int to, size_t length);
 
 void model_free(struct model *model);
-
-#endif

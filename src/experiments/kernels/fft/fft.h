@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six-step FFT on a square of sqrt(N) x sqrt(N) complex points, a block of rows a rank.
-#ifndef COTEJO_EXPERIMENTS_FFT_H
-#define COTEJO_EXPERIMENTS_FFT_H
+#pragma once
 
 #include "kernel.h"
 
@@ -105,5 +104,3 @@ void peer_run(struct fft *fft);
 struct point fft_input(uint64_t index); // both parts in [-0.5, 0.5)
 void fft_fill(void *fft);
 void fft_check(void *fft, struct failure *failure);
-
-#endif

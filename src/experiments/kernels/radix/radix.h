@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parallel radix sort: keys of 4 or 8 B, as many on every rank, in order over all ranks.
-#ifndef COTEJO_EXPERIMENTS_RADIX_H
-#define COTEJO_EXPERIMENTS_RADIX_H
+#pragma once
 
 #include "kernel.h"
 
@@ -164,5 +163,3 @@ void radix_check(void *radix, struct failure *failure);
 struct radix radix_tagged(const struct radix *radix);
 void radix_check_stable(const struct operation *operation, unsigned round,
                         struct failure *failure);
-
-#endif
