@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All-to-all by hand and by the collective: seven ways to send a block from every rank to every
 // other rank.
-#include "curve.h"
-#include "errors.h"
-#include "host.h"
-#include "payload.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
+#include "experiment.h"
 
 static const struct option alltoall_options[] = {
     {"sizes", OPTION_SIZES, "1:256Ki:x4", "B", NULL, 0, INT_MAX - (1 << 20),

@@ -2,12 +2,7 @@
 // A collective operation of one message size on one rank: its arguments, and what they stand for.
 // Every operation is one row of the table in coll_table.c; nothing else knows one by name.
 #pragma once
-
-#include "bench.h"
-#include "payload.h"
-#include "sampler.h"
-
-#include <stdint.h>
+#include "experiment.h"
 
 // How many blocks a rank sends or receives: none, one, or one for each of its peers.
 enum blocks { BLOCKS_NONE, BLOCKS_ONE, BLOCKS_EACH };

@@ -2,13 +2,6 @@
 // Arguments and buffers of an operation, and the call in each of its variants.
 #include "coll.h"
 
-#include "host.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static size_t unit(const struct coll *coll) {
     return coll->row->flow->fold ? coll->reduction->bytes : coll->form->unit;
 }

@@ -3,11 +3,7 @@
 // positions alone, without a call to MPI. The comparison covers every byte. So a check takes as
 // long as filling and reading the bytes that a rank gives and gets; reductions fold no ranks.
 #include "coll.h"
-
 #include "device.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 // Returns the user's elements: the buffer that MPI sends, or the buffer that is packed for it.
 static struct side *given(struct coll *coll) {

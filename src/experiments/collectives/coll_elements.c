@@ -2,10 +2,6 @@
 // The elements that collective operations move or reduce: derived datatypes and operators.
 #include "coll.h"
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 // Derived datatypes, each with its map written out by hand, so that the work of a library on a
 // datatype can be compared with the map.
 

@@ -2,11 +2,6 @@
 // How much of a non-blocking operation a library does while the program computes.
 #include "coll_overlap.h"
 
-#include "barrier.h"
-
-#include <math.h>
-#include <stdlib.h>
-
 enum { TRIES = 7 };
 
 static const double LEAST_S = 200e-6;

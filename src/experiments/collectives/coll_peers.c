@@ -3,11 +3,6 @@
 // topology is not used, because the checks compare the library with these peers.
 #include "coll.h"
 
-#include "ranks.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 const char topology_choices[] = "grid|torus|graph";
 
 enum { DIMENSIONS = 2, SIDES = 2 * DIMENSIONS };

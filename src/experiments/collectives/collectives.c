@@ -2,15 +2,7 @@
 // Collective operations: chosen by name, one message size after the other, checked, timed after
 // a common start, checked again.
 #include "coll_overlap.h"
-
-#include "errors.h"
-#include "ranks.h"
 #include "report.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct option collective_options[] = {
     {"operation", OPTION_TEXT, "blocking", "", NULL, 0, 0,

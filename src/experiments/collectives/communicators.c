@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The creation of communicators: duplicates, splits and communicators of groups.
-#include "payload.h"
-#include "ranks.h"
-#include "sampler.h"
-
-#include <stdlib.h>
+#include "experiment.h"
 
 enum { CHECK_BYTES = 1024, CHECK_TAG = 1, OPERATIONS = 7 };
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interference: a victim's messages and collectives, alone and beside an aggressor.
 #include "coll.h"
-#include "curve.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { VICTIM_TAG = 1, LOAD_TAG, LAST_TAG, STOP_TAG };
 

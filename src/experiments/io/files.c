@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files: all ranks write and read blocks of one file by MPI-IO, each alone or collectively.
-#include "curve.h"
-#include "errors.h"
-#include "payload.h"
-#include "ranks.h"
+#include "experiment.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static const struct option files_options[] = {

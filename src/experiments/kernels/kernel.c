@@ -2,11 +2,6 @@
 // The common parts of FFT and radix sort: repetitions of a program, its phases, and its messages.
 #include "kernel.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 // Returns the value of the line `name` of /proc/self/status, B; NAN without such a line.
 static double status_of(const char *name) {
     FILE *file = fopen("/proc/self/status", "r");

@@ -2,13 +2,7 @@
 // Time by the relative address of buffers: of memcpy, and of collectives.
 #include "addresses.h"
 
-#include "barrier.h"
 #include "coll.h"
-#include "host.h"
-#include "ranks.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const struct option addresses_options[] = {
     {"operation", OPTION_TEXT,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The relative address of buffers, by which alone a copy may take many times as long.
 #pragma once
-
-#include "sampler.h"
+#include "experiment.h"
 
 // Samples an all-to-all and a copy with `bytes` B a message. NAME-page: both buffers begin at a
 // page. NAME-malloc (of the all-to-all): buffers of consecutive calls of malloc. `NAME-pit`: the

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures the memory that the library itself takes: before and after MPI_Init, after the first
 // exchange of all with all, and at the end. Kurnosov's wish for MPIPerf (2012).
-#include "bench.h"
-#include "payload.h"
-#include "ranks.h"
-#include "sampler.h"
-
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "experiment.h"
 
 static const struct option memory_options[] = {
     {"sizes", OPTION_SIZES, "8,64Ki", "B", NULL, 0, INT_MAX,

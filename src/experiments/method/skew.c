@@ -3,7 +3,6 @@
 #include "skew.h"
 
 #include "overhead.h"
-#include "sampler.h"
 
 const struct option skew_options[] = {
     {"starts", OPTION_INTEGER, "1000", "", NULL, 1, 1e6,

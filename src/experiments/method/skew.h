@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How far apart ranks begin, for a way to start.
 #pragma once
-
-#include "sampler.h"
+#include "experiment.h"
 
 // Starts nothing --starts times in the way named `start`: samples `operation` on rank 0, whose
 // time is from the first rank's begin to the last one's. Collective; failure agreed.

@@ -5,13 +5,8 @@
 // process. If cache lines also pass more slowly between the two cores, the cores are slow then.
 // The time of a single line depends on its place, too: its physical address, which is different in
 // each launch, selects the part of a shared cache that keeps it. So many lines take turns.
-#include "errors.h"
-#include "host.h"
-#include "payload.h"
-#include "ranks.h"
-#include "sampler.h"
+#include "experiment.h"
 
-#include <limits.h>
 #include <stdatomic.h>
 
 // APART: B from one line to the next: another page, and another set of the nearest cache.

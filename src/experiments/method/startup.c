@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures the start of a program: MPI_Init, the first communication, sessions.
-#include "errors.h"
-#include "ranks.h"
-#include "sampler.h"
-
-#include <stdio.h>
+#include "experiment.h"
 
 #ifdef COTEJO_SESSIONS
 // A session and what can be made of it, so many times in a row.

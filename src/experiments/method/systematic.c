@@ -2,17 +2,7 @@
 // The systematic errors of measuring collectives, MPIPerf's six and three more, each as two
 // operations: with and without.
 #include "addresses.h"
-
-#include "host.h"
-#include "payload.h"
-#include "ranks.h"
-#include "sampler.h"
 #include "skew.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct option systematic_options[] = {
     {"sizes", OPTION_SIZES, "8,8Ki", "B", NULL, 1, INT_MAX, "message sizes"},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks of the measuring itself: operations whose true time is known.
+#include "experiment.h"
 #include "moments.h"
 #include "overhead.h"
-#include "sampler.h"
 
 static const struct option wait_options[] = {
     {"wait", OPTION_REAL, "1e-6", "s", NULL, 1e-7, 1, "up: rank i is busy for (i + 1) times this"},

@@ -3,10 +3,6 @@
 // gradients. Each rank has a block of rows and every vector's part that goes with it.
 #include "nas.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { CG_X, CG_Z, CG_P, CG_Q, CG_R, CG_VECTORS };
 
 struct cg {

@@ -2,9 +2,6 @@
 // NAS EP: pairs of Gaussian deviates, counted by square annuli. No messages but the last sums.
 #include "nas.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { ANNULI = 10, CHUNK = 1 << 10 }; // pairs of a chunk stay in the first cache
 
 static const struct {

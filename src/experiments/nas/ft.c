@@ -6,10 +6,6 @@
 #include "nas.h"
 
 #include <complex.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FT_LANES = 8, FT_ITERATIONS_MOST = 20, FT_POINTS_MOST = 512 };
 

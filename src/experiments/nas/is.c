@@ -4,11 +4,6 @@
 
 #include "nas.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { IS_ITERATIONS = 10, IS_TESTS = 5 };
 
 struct is {

@@ -2,13 +2,8 @@
 // Runs of one NAS kernel, each verified before it is a sample, on OpenMP threads with memory near
 // them.
 #include "nas.h"
-
 #include "placement.h"
-#include "ranks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #ifdef _OPENMP

@@ -3,11 +3,6 @@
 // grids that are too coarse for that are computed by every rank, which saves their messages.
 #include "nas.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 // A cubic periodic grid of n points per edge. A rank has `planes` of its planes, from `first` on.
 // One more plane, line and point surround them; the points of a line are contiguous.
 struct grid {

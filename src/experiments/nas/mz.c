@@ -3,10 +3,6 @@
 // exchange of faces before each, and the sums by which NAS verifies.
 #include "mz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SIDES = 4 }; // of a zone, to others: west, east, south, north
 
 struct mz_face {

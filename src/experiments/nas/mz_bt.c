@@ -3,8 +3,6 @@
 // Several lines are solved at once, because each operation of a line waits for the previous one.
 #include "mz.h"
 
-#include <string.h>
-
 enum { LANES = 4 }; // lines that are solved at once
 
 static const double gas = 0.4, heat = 1.4, viscosity = 0.1, conduction = 1.4 * 1.4;

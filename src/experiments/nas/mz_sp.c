@@ -4,9 +4,6 @@
 // at once, because each operation of a line waits for the previous one.
 #include "mz.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { LANES = 8 };   // lines that are solved at once
 enum { SYSTEMS = 3 }; // matrices of a line: at the flow's own speed, and with sound's or less it
 

@@ -3,10 +3,6 @@
 // error.
 #include "mz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 // The explicit terms of the multi-zone kernels: differences of fluxes between neighbours and
 // dissipation of the fourth order, in each direction alike.
 

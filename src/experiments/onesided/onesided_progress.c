@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests which one-sided operations complete at a target that makes no call.
-#include "rma.h"
-
 #include "compute.h"
-
-#include <math.h>
+#include "rma.h"
 
 enum { CHAIN_BYTES = 65536 };
 

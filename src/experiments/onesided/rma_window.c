@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Windows of two ranks: how MPI makes them, the steps before and after a stage, and the check of
 // their content.
+#include "device.h"
 #include "rma.h"
 
-#include "barrier.h"
-#include "device.h"
-#include "errors.h"
-#include "ranks.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static size_t page(void) {

@@ -2,12 +2,6 @@
 // Sustained bandwidth and message rate: bursts of messages, a queue of them under way at a time.
 #include "pair.h"
 
-#include "clock.h"
-#include "ranks.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { QUEUE_MOST = 4096 };
 
 static const struct option bandwidth_options[] = {

@@ -3,10 +3,6 @@
 // messages larger than an int can count.
 #include "coll.h"
 #include "pair.h"
-#include "ranks.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static const struct option datatypes_options[] = {
     {"sizes", OPTION_SIZES, "64:1Mi:x4", "B", NULL, 64, 64.0 * INT_MAX,

@@ -2,9 +2,6 @@
 // Finds the message size from which on two blocking sends that meet never end.
 #include "deadlock.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { TRIES = 2 };
 
 static bool agreed(const struct pair *pair, bool mine) {

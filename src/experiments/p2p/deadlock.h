@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the message size from which on two blocking sends that meet never end.
 #pragma once
-
 #include "pair.h"
 
 struct deadlock {

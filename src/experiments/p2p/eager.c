@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Eager limit by its effect: up to which size a send is complete before its receive is posted.
-#include "barrier.h"
-#include "payload.h"
-#include "ranks.h"
-#include "sampler.h"
+#include "experiment.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 enum { TAG = 1, READY = 2, NEVER_SENT = 3, WRONG_A_TRY = 19, STAY_WINDOWS = 8 };

@@ -3,10 +3,6 @@
 #include "deadlock.h"
 #include "pair.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static const struct option exchange_options[] = {
     PAIR_SIZES_ROW,
     {"primitive", OPTION_CHOICE, "all", "",

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many to one and one to many: messages of all ranks that meet at one, or leave it.
-#include "curve.h"
-#include "payload.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <stdlib.h>
+#include "experiment.h"
 
 enum { FAN_TAG = 1, QUEUE_MOST = 4096 };
 

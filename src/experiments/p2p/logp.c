@@ -2,8 +2,6 @@
 // Parameters of LogP as functions of the message size, by two methods in one launch.
 #include "train.h"
 
-#include <math.h>
-
 static const struct option logp_options[] = {
     {"reach", OPTION_REAL, "1.25", "", NULL, 1, 100,
      "computation of the overlap method, in times that the other rank needs for its part"},

@@ -2,13 +2,7 @@
 // Matching: the time of a message that meets a queue of receives for other messages, or of a
 // receive that meets a queue of messages. Factors are the queue's length and the place of the
 // match in it.
-#include "barrier.h"
-#include "host.h"
 #include "pair.h"
-#include "ranks.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { MATCHING_DEPTH_MOST = 4096, PLANS_MOST = 4096, POSITIONS = 3, WILDCARDS = 4 };
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrix: a ping-pong between every two ranks, one pair after the other, to find a slow link.
-#include "curve.h"
-#include "payload.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <stdlib.h>
+#include "experiment.h"
 
 enum { MATRIX_TAG = 1, RANKS_MOST = 1024 };
 

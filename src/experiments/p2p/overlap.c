@@ -2,10 +2,6 @@
 // Overlap of communication with computation: time against an amount of computation that rises.
 #include "train.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { STEPS_MOST = 1000 };
 
 static const struct option overlap_options[] = {

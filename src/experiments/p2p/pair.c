@@ -2,14 +2,6 @@
 // Two ranks and what passes between them: modes of sending, buffers, checked payloads.
 #include "pair.h"
 
-#include "barrier.h"
-#include "host.h"
-#include "random.h"
-#include "ranks.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 enum { BUFFERED_AT_ONCE = 4 };
 
 const struct option pair_options[] = {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ranks and what passes between them: modes of sending, buffers, checked payloads.
 #pragma once
-
-#include "curve.h"
-#include "payload.h"
-
-#include <limits.h>
+#include "experiment.h"
 
 enum { PAIR_TAG = 1, PAIR_TOKEN = 2 };
 enum { PAIR_BOTH = -1 }; // as the rank whose time it is: the slower of both

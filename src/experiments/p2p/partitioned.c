@@ -3,10 +3,6 @@
 // parts of a message leave as soon as they are made.
 #include "compute.h"
 #include "pair.h"
-#include "ranks.h"
-
-#include <math.h>
-#include <stdio.h>
 
 enum { PARTITIONS_MOST = 1024, COMPUTE_BYTES = 1 << 17 };
 

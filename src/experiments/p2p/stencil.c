@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stencil: every rank exchanges faces with its neighbours in a grid of one to three dimensions.
-#include "curve.h"
-#include "errors.h"
-#include "payload.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <string.h>
+#include "experiment.h"
 
 enum { DIMENSIONS_MOST = 3, SIDES_MOST = 2 * DIMENSIONS_MOST, FACE_TAG = 1 };
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several threads of two ranks at once: each thread of one rank exchanges messages with the thread
 // of its number in the other.
-#include "host.h"
 #include "pair.h"
-#include "ranks.h"
 #include "team.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { THREADS_MOST = 256, QUEUE_MOST = 4096, TAGS = 2 }; // tags of a thread
 

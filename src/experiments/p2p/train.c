@@ -3,14 +3,6 @@
 // checked and sampled. The moves themselves are in moves.c.
 #include "train.h"
 
-#include "barrier.h"
-#include "host.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-
 enum { TAG = 1, TOKEN = 2, TRIALS = 7, CHAIN_BYTES = 8192, ROW_LEAST = 2, ROW_MOST = 1000 };
 enum { NOTES = sizeof(struct train_notes) / sizeof(double) };
 

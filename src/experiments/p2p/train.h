@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between two ranks with computation of a chosen amount among them.
 #pragma once
-
 #include "compute.h"
-#include "payload.h"
-#include "sampler.h"
+#include "experiment.h"
 
 // Seconds that went into the parts of operations: inside the call that starts one (all of it when
 // it blocks), computing, and inside the call that waits for its end.

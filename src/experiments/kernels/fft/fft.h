@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six-step FFT on a square of sqrt(N) x sqrt(N) complex points, a block of rows a rank.
 #pragma once
-
 #include "kernel.h"
 
 #include <complex.h>
 #include <fftw3.h>
-#include <stdint.h>
 
 struct point {
     double re, im;

@@ -2,11 +2,7 @@
 // Checks the FFT: against FFTW's own transform of all points, and by transforming there and back.
 #include "fft.h"
 
-#include "random.h"
-
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { PIECE = 1 << 16 }; // points that rank 0 sends at once
 

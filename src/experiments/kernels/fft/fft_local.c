@@ -2,9 +2,6 @@
 // The work of the FFT within one rank: twiddle factors, transpositions in the cache, and rows.
 #include "fft.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 // Twiddle factors come from two small exact tables instead of a large one or a drifting
 // recurrence.
 

@@ -4,12 +4,6 @@
 #include "fft_study.h"
 
 #include "fft.h"
-#include "payload.h"
-#include "ranks.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifdef COTEJO_FFTW_MPI
 #include <fftw3-mpi.h>

@@ -3,7 +3,6 @@
 #include "fft.h"
 
 #include <pthread.h>
-#include <string.h>
 
 // The study's variants, whose rows lie in the order of their numbers: they send complete blocks,
 // or row by row.

@@ -3,14 +3,6 @@
 #include "radix.h"
 
 #include "deadlock.h"
-#include "payload.h"
-#include "ranks.h"
-
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct option radix_options[] = {
     {"keys", OPTION_SIZES, "64Ki,512Ki", "", NULL, 1, 1u << 30,

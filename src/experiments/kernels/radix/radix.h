@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parallel radix sort: keys of 4 or 8 B, as many on every rank, in order over all ranks.
 #pragma once
-
 #include "kernel.h"
-
-#include <stdint.h>
 
 enum { RADIX_HISTOGRAM, RADIX_SCAN, RADIX_PERMUTATION }; // the phases
 enum { RADIX_TAG = 4, RADIX_LINE = 64, RADIX_BITS_MOST = 16 };

@@ -2,10 +2,6 @@
 // Makes the keys, and checks the result: order over all ranks, the same keys, stability.
 #include "radix.h"
 
-#include "random.h"
-
-#include <string.h>
-
 enum { FEW = 16 };
 
 static uint64_t mixed(uint64_t x) {

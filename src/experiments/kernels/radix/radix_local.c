@@ -2,8 +2,6 @@
 // Radix sort within one rank.
 #include "radix.h"
 
-#include <string.h>
-
 // Digits of the last pass may have fewer bits.
 static uint64_t mask_of(const struct digits *digits, int pass) {
     int left = digits->bits - pass * digits->digit;

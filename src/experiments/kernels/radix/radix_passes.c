@@ -3,8 +3,6 @@
 #include "radix.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Most variants have a buffer for each rank, which is sent when it is full. The study's variants
 // block in sends and look for arrivals at each key; the others are cotejo's own. Keys are handled

@@ -2,10 +2,6 @@
 // The memory of a radix sort, and the destinations of its keys in each pass.
 #include "radix.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 // The destinations are computed so that messages hold nothing but keys. The counts of each rank by
 // digit show every rank where its outgoing and incoming keys go. A rank needs the other ranks'
 // counts only for the digits of its own share. No table and no loop is thus as large as all ranks

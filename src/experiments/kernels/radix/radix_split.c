@@ -5,9 +5,6 @@
 // that equal this key go to the lower rank.
 #include "radix.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { LEVEL_MOST = 11, SEARCHED_MOST = 1 << 20 };
 
 // A bound between two ranks, looked for from the high bits of keys to the low ones.
