@@ -111,8 +111,8 @@ static void pack_rows(struct nas *nas, struct cg *cg, struct element *all, long 
         next[row] = merge(all + cg->begin[row], next[row] - cg->begin[row]);
         kept += next[row];
     }
-    cg->column = nas_memory(nas, (size_t)kept * sizeof *cg->column);
-    cg->value = nas_memory(nas, (size_t)kept * sizeof *cg->value);
+    cg->column = nas_owned(nas, (size_t)kept * sizeof *cg->column);
+    cg->value = nas_owned(nas, (size_t)kept * sizeof *cg->value);
     if (failed(nas->failure))
         return;
     kept = 0;
@@ -138,7 +138,7 @@ static void cg_matrix(struct nas *nas, struct cg *cg, int nonzeros, double shift
     struct vectors vectors = {.most = nonzeros + 1};
     vectors.at = nas_memory(nas, (size_t)cg->rows * (size_t)vectors.most * sizeof *vectors.at);
     vectors.count = nas_memory(nas, (size_t)cg->rows * sizeof *vectors.count);
-    cg->begin = nas_memory(nas, ((size_t)cg->count + 1) * sizeof *cg->begin);
+    cg->begin = nas_owned(nas, ((size_t)cg->count + 1) * sizeof *cg->begin);
     long *next = nas_memory(nas, (size_t)cg->count * sizeof *next);
     struct element *all = NULL;
     if (!failed(nas->failure)) {
@@ -172,17 +172,17 @@ static const struct {
 
 static void set_up(struct nas *nas) {
     int rows = problems[nas->class].rows, nonzeros = problems[nas->class].nonzeros;
-    struct cg *cg = nas->state = nas_memory(nas, sizeof *cg);
+    struct cg *cg = nas->state = nas_owned(nas, sizeof *cg);
     if (!cg)
         return;
     *cg = (struct cg){.rows = rows};
     nas->mop = 2e-6 * problems[nas->class].iterations * (double)rows *
                (3 + nonzeros * (nonzeros + 1) + STEPS * (5.0 + nonzeros * (nonzeros + 1)) + 3);
     cg_matrix(nas, cg, nonzeros, problems[nas->class].shift);
-    cg->parts = nas_memory(nas, 2 * (size_t)nas->size * sizeof *cg->parts);
-    cg->whole = nas_memory(nas, (size_t)rows * sizeof *cg->whole);
+    cg->parts = nas_owned(nas, 2 * (size_t)nas->size * sizeof *cg->parts);
+    cg->whole = nas_owned(nas, (size_t)rows * sizeof *cg->whole);
     for (int i = 0; i < CG_VECTORS; i++)
-        cg->v[i] = nas_memory(nas, (size_t)cg->count * sizeof *cg->v[i]);
+        cg->v[i] = nas_owned(nas, (size_t)cg->count * sizeof *cg->v[i]);
     for (int r = 0; cg->parts && r < nas->size; r++) {
         long first, end;
         nas_share(rows, r, nas->size, &first, &end);
@@ -268,9 +268,9 @@ static void reset(struct nas *nas) {
         cg->v[CG_X][i] = 1;
 }
 
-static void iterate(struct nas *nas, int iterations) {
+static void run(struct nas *nas, bool complete) {
     struct cg *cg = nas->state;
-    for (int it = 0; it < iterations; it++) {
+    for (int it = 0; it < (complete ? problems[nas->class].iterations : 1); it++) {
         solve(nas, cg);
         double *x = cg->v[CG_X], *z = cg->v[CG_Z], sums[2] = {0}, xz = 0, zz = 0;
 #pragma omp parallel for schedule(runtime) reduction(+ : xz, zz)
@@ -287,32 +287,10 @@ static void iterate(struct nas *nas, int iterations) {
     }
 }
 
-static void warm(struct nas *nas) {
-    iterate(nas, 1);
-}
-
-static void run(struct nas *nas) {
-    iterate(nas, problems[nas->class].iterations);
-}
-
 static double departure(struct nas *nas) {
     const struct cg *cg = nas->state;
     double zeta = problems[nas->class].zeta;
     return fabs((cg->zeta - zeta) / zeta) / 1e-10;
-}
-
-static void clear_up(struct nas *nas) {
-    struct cg *cg = nas->state;
-    if (!cg)
-        return;
-    for (int i = 0; i < CG_VECTORS; i++)
-        free(cg->v[i]);
-    free(cg->whole);
-    free(cg->parts);
-    free(cg->begin);
-    free(cg->column);
-    free(cg->value);
-    free(cg);
 }
 
 NAS_MEASURE("cg", reset)

@@ -183,7 +183,7 @@ static void make_tables(struct ft *ft, const int *n) {
 
 static void set_up(struct nas *nas) {
     const int *n = problems[nas->class].n;
-    struct ft *ft = nas->state = nas_memory(nas, sizeof *ft);
+    struct ft *ft = nas->state = nas_owned(nas, sizeof *ft);
     if (!ft)
         return;
     double points = (double)n[0] * n[1] * n[2], size = log(points);
@@ -200,12 +200,12 @@ static void set_up(struct nas *nas) {
     *ft = (struct ft){
         .nx = n[0], .ny = n[1], .nz = n[2], .planes = n[2] / nas->size, .lines = n[1] / nas->size};
     size_t bytes = (size_t)(points / nas->size) * sizeof *ft->space;
-    ft->space = nas_memory(nas, bytes);
-    ft->frequency = nas_memory(nas, bytes);
-    ft->sent = nas->size > 1 ? nas_memory(nas, bytes) : ft->space;
+    ft->space = nas_owned(nas, bytes);
+    ft->frequency = nas_owned(nas, bytes);
+    ft->sent = nas->size > 1 ? nas_owned(nas, bytes) : ft->space;
     for (int d = 0; d < 3; d++)
-        ft->at[d] = nas_memory(nas, (size_t)n[d] * sizeof *ft->at[d]);
-    ft->packed = nas_memory(nas, (size_t)n[1] * sizeof *ft->packed);
+        ft->at[d] = nas_owned(nas, (size_t)n[d] * sizeof *ft->at[d]);
+    ft->packed = nas_owned(nas, (size_t)n[1] * sizeof *ft->packed);
     if (!failed(nas->failure))
         make_tables(ft, n);
 }
@@ -355,22 +355,15 @@ static double complex checksum(const struct nas *nas, const struct ft *ft) {
     return (all[0] + all[1] * I) / ((double)ft->nx * ft->ny * ft->nz);
 }
 
-static void iterate(struct nas *nas, int iterations) {
+static void run(struct nas *nas, bool complete) {
     struct ft *ft = nas->state;
+    int iterations = complete ? problems[nas->class].iterations : 1;
     start(nas, ft);
     forwards(nas);
     for (ft->done = 0; ft->done < iterations; ft->done++) {
         backwards(nas);
         ft->sums[ft->done] = checksum(nas, ft);
     }
-}
-
-static void warm(struct nas *nas) {
-    iterate(nas, 1);
-}
-
-static void run(struct nas *nas) {
-    iterate(nas, problems[nas->class].iterations);
 }
 
 static double departure(struct nas *nas) {
@@ -383,20 +376,6 @@ static double departure(struct nas *nas) {
             most = off;
     }
     return most;
-}
-
-static void clear_up(struct nas *nas) {
-    struct ft *ft = nas->state;
-    if (!ft)
-        return;
-    if (ft->sent != ft->space)
-        free(ft->sent);
-    free(ft->space);
-    free(ft->frequency);
-    for (int d = 0; d < 3; d++)
-        free(ft->at[d]);
-    free(ft->packed);
-    free(ft);
 }
 
 NAS_MEASURE("ft", NULL)

@@ -81,9 +81,8 @@ static void find_room(struct nas *nas, struct is *is) {
     int width = is->high - is->low;
     if (width <= is->width)
         return;
-    free(is->of_source);
     is->width = width + SPARE;
-    is->of_source = malloc((size_t)nas->size * (size_t)is->width * sizeof(int));
+    is->of_source = nas_owned(nas, (size_t)nas->size * (size_t)is->width * sizeof(int));
     if (!is->of_source) {
         fprintf(stderr, "nas-is: no memory for %d buckets of %d ranks\n", is->width, nas->size);
         MPI_Abort(nas->comm, STATUS_FAILED); // the others wait in the exchange
@@ -278,7 +277,7 @@ static void reset(struct nas *nas) {
 }
 
 static void set_up(struct nas *nas) {
-    struct is *is = nas->state = nas_memory(nas, sizeof *is);
+    struct is *is = nas->state = nas_owned(nas, sizeof *is);
     if (!is)
         return;
     *is = (struct is){.total = 1L << problems[nas->class].log2_keys,
@@ -291,15 +290,15 @@ static void set_up(struct nas *nas) {
     is->count = end - is->first;
     // A rank may get more than its share, by what does not divide among the buckets.
     is->room = nas->size == 1 ? is->count : is->total / nas->size * 3 / 2 + is->total / 32;
-    is->keys = nas_memory(nas, (size_t)is->count * sizeof(int));
-    is->sorted = nas_memory(nas, (size_t)is->count * sizeof(int));
-    is->got = nas->size == 1 ? is->sorted : nas_memory(nas, (size_t)is->room * sizeof(int));
-    is->at = nas_memory(nas, (size_t)is->range * sizeof(int));
-    is->mine = nas_memory(nas, (size_t)nas->threads * IS_BUCKETS * sizeof(int));
+    is->keys = nas_owned(nas, (size_t)is->count * sizeof(int));
+    is->sorted = nas_owned(nas, (size_t)is->count * sizeof(int));
+    is->got = nas->size == 1 ? is->sorted : nas_owned(nas, (size_t)is->room * sizeof(int));
+    is->at = nas_owned(nas, (size_t)is->range * sizeof(int));
+    is->mine = nas_owned(nas, (size_t)nas->threads * IS_BUCKETS * sizeof(int));
     is->width = nas->size == 1 ? IS_BUCKETS : 0; // else it is known with the first ranking
-    is->of_source = nas->size == 1 ? nas_memory(nas, IS_BUCKETS * sizeof(int)) : NULL;
-    is->counts = nas_memory(nas, 8 * (size_t)nas->size * sizeof(int));
-    is->cuts = nas_memory(nas, ((size_t)nas->size + 1) * sizeof(int));
+    is->of_source = nas->size == 1 ? nas_owned(nas, IS_BUCKETS * sizeof(int)) : NULL;
+    is->counts = nas_owned(nas, 8 * (size_t)nas->size * sizeof(int));
+    is->cuts = nas_owned(nas, ((size_t)nas->size + 1) * sizeof(int));
     if (failed(nas->failure))
         return;
     make_keys(nas);
@@ -329,22 +328,14 @@ static void test(struct nas *nas, int iteration) {
     }
 }
 
-static void iterate(struct nas *nas, int iterations) {
+static void run(struct nas *nas, bool complete) {
     struct is *is = nas->state;
     is->passed = 0;
-    for (int i = 1; i <= iterations; i++) {
+    for (int i = 1; i <= (complete ? IS_ITERATIONS : 1); i++) {
         change(is, i);
         is_rank(nas, problems[nas->class].index);
         test(nas, i);
     }
-}
-
-static void warm(struct nas *nas) {
-    iterate(nas, 1);
-}
-
-static void run(struct nas *nas) {
-    iterate(nas, IS_ITERATIONS);
 }
 
 // Puts the keys where their ranks say, and compares each key with its neighbour.
@@ -376,22 +367,6 @@ static double departure(struct nas *nas) {
     double keys = nas_sum(nas, (double)is->received), passed = nas_sum(nas, is->passed);
     bool right = keys == (double)is->total && passed == IS_TESTS * IS_ITERATIONS;
     return right ? wrong : HUGE_VAL;
-}
-
-static void clear_up(struct nas *nas) {
-    struct is *is = nas->state;
-    if (!is)
-        return;
-    free(is->keys);
-    if (is->got != is->sorted)
-        free(is->got);
-    free(is->sorted);
-    free(is->at);
-    free(is->mine);
-    free(is->of_source);
-    free(is->counts);
-    free(is->cuts);
-    free(is);
 }
 
 NAS_MEASURE("is", reset)

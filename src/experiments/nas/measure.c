@@ -99,6 +99,14 @@ void *nas_memory(struct nas *nas, size_t bytes) {
     return memory;
 }
 
+void *nas_owned(struct nas *nas, size_t bytes) {
+    void **owned = realloc(nas->owned, ((size_t)nas->owned_count + 1) * sizeof *owned);
+    if (!owned)
+        failure_set(nas->failure, STATUS_USAGE, "no memory for a list");
+    nas->owned = owned ? owned : nas->owned;
+    return owned ? owned[nas->owned_count++] = nas_memory(nas, bytes) : NULL;
+}
+
 // A kernel while it is measured.
 struct measured {
     struct nas *nas;
@@ -115,7 +123,7 @@ static void prepare(const struct operation *operation, long repetition) {
 static void run(void *state, long calls) {
     const struct measured *measured = state;
     (void)calls; // one
-    measured->kernel->run(measured->nas);
+    measured->kernel->run(measured->nas, true);
 }
 
 // Called after each run, because a stage is one run.
@@ -136,7 +144,7 @@ static void warm(const struct operation *operation, unsigned round, struct failu
     (void)failure;
     if (round == 0) {
         prepare(operation, -1);
-        measured->kernel->warm(measured->nas);
+        measured->kernel->run(measured->nas, false);
     }
 }
 
@@ -199,7 +207,9 @@ void nas_measure(struct bench *bench, const struct nas_kernel *kernel) {
         if (ranks_agree(nas.comm, nas.failure, false) == STATUS_OK) {
             sample(bench, kernel, &nas, operation);
         }
-        kernel->close(&nas);
+        while (nas.owned_count > 0)
+            free(nas.owned[--nas.owned_count]);
+        free(nas.owned);
     }
     bench->payload_bytes += nas_sum(&nas, nas.received);
 }

@@ -273,19 +273,19 @@ static void add_grid(struct nas *nas, struct mg *mg, int n, bool coarse) {
     struct grid *g = &mg->grids[mg->count++];
     *g = (struct grid){
         .n = n, .planes = planes, .first = coarse ? 0 : planes * nas->rank, .coarse = coarse};
-    g->u = nas_memory(nas, mg_bytes(g));
-    g->r = nas_memory(nas, mg_bytes(g));
+    g->u = nas_owned(nas, mg_bytes(g));
+    g->r = nas_owned(nas, mg_bytes(g));
     if (mg->count > 1)
         g[-1].down = g;
 }
 
 static void set_up(struct nas *nas) {
     enum { GRIDS_MOST = 32 };
-    struct mg *mg = nas->state = nas_memory(nas, sizeof *mg);
+    struct mg *mg = nas->state = nas_owned(nas, sizeof *mg);
     int n = problems[nas->class].n, size = nas->size;
     if (!mg)
         return;
-    *mg = (struct mg){.grids = nas_memory(nas, GRIDS_MOST * sizeof *mg->grids)};
+    *mg = (struct mg){.grids = nas_owned(nas, GRIDS_MOST * sizeof *mg->grids)};
     nas->mop = 58e-6 * problems[nas->class].iterations * pow(n, 3);
     if ((size & (size - 1)) != 0 || size > n / 2)
         failure_set(nas->failure, STATUS_USAGE,
@@ -301,7 +301,7 @@ static void set_up(struct nas *nas) {
             add_grid(nas, mg, side, coarse);
         }
     }
-    mg->v = nas_memory(nas, mg_bytes(mg->grids));
+    mg->v = nas_owned(nas, mg_bytes(mg->grids));
     if (!failed(nas->failure))
         mg_charges(nas, mg->grids, mg->v);
 }
@@ -344,8 +344,9 @@ static void reset(struct nas *nas) {
     memset(mg->grids->u, 0, mg_bytes(mg->grids));
 }
 
-static void iterate(struct nas *nas, int iterations) {
+static void run(struct nas *nas, bool complete) {
     struct mg *mg = nas->state;
+    int iterations = complete ? problems[nas->class].iterations : 1;
     mg_residual(nas, mg->grids, mg->v);
     for (int i = 0; i < iterations; i++) {
         cycle(nas, mg, mg->grids, mg->v);
@@ -354,31 +355,10 @@ static void iterate(struct nas *nas, int iterations) {
     mg->norm = norm(nas, mg->grids);
 }
 
-static void warm(struct nas *nas) {
-    iterate(nas, 1);
-}
-
-static void run(struct nas *nas) {
-    iterate(nas, problems[nas->class].iterations);
-}
-
 static double departure(struct nas *nas) {
     const struct mg *mg = nas->state;
     double published = problems[nas->class].norm;
     return fabs((mg->norm - published) / published) / 1e-8;
-}
-
-static void clear_up(struct nas *nas) {
-    struct mg *mg = nas->state;
-    if (!mg)
-        return;
-    for (int i = 0; i < mg->count; i++) {
-        free(mg->grids[i].u);
-        free(mg->grids[i].r);
-    }
-    free(mg->grids);
-    free(mg->v);
-    free(mg);
 }
 
 NAS_MEASURE("mg", reset)

@@ -13,8 +13,8 @@ struct mz_face {
 
 struct mz {
     const struct mz_kernel *kernel;
-    int nx, ny; // zones in each direction
-    int steps;  // of time
+    int side;  // zones in each direction
+    int steps; // of time
     struct mz_equations equations;
     int count;                // of zones, on all ranks
     double balance;           // the mean rank's points over the busiest one's
@@ -32,12 +32,12 @@ struct mz {
 // border for its own border. Zones are periodic in x and y. Two ranks exchange one message.
 
 static int neighbour(const struct mz *mz, int zone, int side) {
-    int x = zone % mz->nx, y = zone / mz->nx;
+    int x = zone % mz->side, y = zone / mz->side, step = side % 2 ? 1 : mz->side - 1;
     if (side < 2)
-        x = (x + (side == 0 ? mz->nx - 1 : 1)) % mz->nx;
+        x = (x + step) % mz->side;
     else
-        y = (y + (side == 2 ? mz->ny - 1 : 1)) % mz->ny;
-    return y * mz->nx + x;
+        y = (y + step) % mz->side;
+    return y * mz->side + x;
 }
 
 static long face_points(const struct zone *zone, int side) {
@@ -69,9 +69,9 @@ static void list_all(struct nas *nas, const struct mz *mz, int in, struct mz_fac
     *count = 0;
     for (int peer = 0; peer < nas->size; peer++)
         *count += list_faces(nas, mz, peer, in, &at, NULL);
-    *faces = nas_memory(nas, (size_t)*count * sizeof **faces);
-    *begin = nas_memory(nas, ((size_t)nas->size + 1) * sizeof **begin);
-    *buffer = nas_memory(nas, (size_t)at * sizeof **buffer);
+    *faces = nas_owned(nas, (size_t)*count * sizeof **faces);
+    *begin = nas_owned(nas, ((size_t)nas->size + 1) * sizeof **begin);
+    *buffer = nas_owned(nas, (size_t)at * sizeof **buffer);
     if (!*faces || !*begin)
         return;
     at = 0;
@@ -85,7 +85,7 @@ static void list_all(struct nas *nas, const struct mz *mz, int in, struct mz_fac
 static void mz_exchange_open(struct nas *nas, struct mz *mz) {
     list_all(nas, mz, 1, &mz->in, &mz->in_count, &mz->in_begin, &mz->in_buffer);
     list_all(nas, mz, 0, &mz->out, &mz->out_count, &mz->out_begin, &mz->out_buffer);
-    mz->requests = nas_memory(nas, 2 * (size_t)nas->size * sizeof *mz->requests);
+    mz->requests = nas_owned(nas, 2 * (size_t)nas->size * sizeof *mz->requests);
 }
 
 // Copies the inner points of a plane parallel to a face, `depth` below it, to or from a buffer.
@@ -138,16 +138,6 @@ static void mz_exchange(struct nas *nas, struct mz *mz) {
     }
 }
 
-static void mz_exchange_close(struct mz *mz) {
-    free(mz->in);
-    free(mz->out);
-    free(mz->in_begin);
-    free(mz->out_begin);
-    free(mz->in_buffer);
-    free(mz->out_buffer);
-    free(mz->requests);
-}
-
 const struct column mz_columns[] = {
     NAS_COMMON_COLUMNS,
     {"balance_planned", "%", "points of the mean rank over those of the one with most"},
@@ -156,16 +146,22 @@ const struct column mz_columns[] = {
     {0},
 };
 
-static void open_zones(struct nas *nas, struct mz *mz, const struct mz_class *class) {
+// Points of all zones together, and zones, in each direction, by class.
+static const int sizes[][3] = {{24, 24, 6},    {64, 64, 8},    {128, 128, 16},
+                               {304, 208, 17}, {480, 320, 28}, {1632, 1216, 34}};
+static const int zones[] = {2, 4, 4, 8, 16, 32};
+
+static void open_zones(struct nas *nas, struct mz *mz, const int *size) {
     int columns[MZ_SIDE_MOST], rows[MZ_SIDE_MOST];
-    mz_lengths(class->size[0], mz->nx, class->ratio, columns);
-    mz_lengths(class->size[1], mz->ny, class->ratio, rows);
-    mz->zones = nas_memory(nas, (size_t)mz->count * sizeof *mz->zones);
-    mz->owner = nas_memory(nas, (size_t)mz->count * sizeof *mz->owner);
+    double ratio = mz->kernel->ratio[nas->class > 0];
+    mz_lengths(size[0], mz->side, ratio, columns);
+    mz_lengths(size[1], mz->side, ratio, rows);
+    mz->zones = nas_owned(nas, (size_t)mz->count * sizeof *mz->zones);
+    mz->owner = nas_owned(nas, (size_t)mz->count * sizeof *mz->owner);
     if (failed(nas->failure))
         return;
     for (int z = 0; z < mz->count; z++)
-        mz->zones[z] = (struct zone){.n = {columns[z % mz->nx], rows[z / mz->nx], class->size[2]}};
+        mz->zones[z] = (struct zone){.n = {columns[z % mz->side], rows[z / mz->side], size[2]}};
     mz->balance = mz_balance(mz->zones, mz->count, mz->owner, nas->size);
     for (int z = 0; z < mz->count; z++)
         if (mz->owner[z] == nas->rank) {
@@ -190,15 +186,13 @@ static double operations(const struct mz *mz, const double *fit) {
 }
 
 void mz_open(struct nas *nas, const struct mz_kernel *kernel) {
-    const struct mz_class *class = &kernel->classes[nas->class];
-    struct mz *mz = nas->state = nas_memory(nas, sizeof *mz);
+    double step_s = kernel->step_s[nas->class];
+    const int *size = sizes[nas->class], side = kernel->zones ? kernel->zones : zones[nas->class];
+    struct mz *mz = nas->state = nas_owned(nas, sizeof *mz);
     if (!mz)
         return;
-    *mz = (struct mz){.kernel = kernel,
-                      .nx = class->zones[0],
-                      .ny = class->zones[1],
-                      .count = class->zones[0] * class->zones[1],
-                      .steps = class->steps};
+    *mz = (struct mz){
+        .kernel = kernel, .side = side, .count = side * side, .steps = kernel->steps[nas->class]};
     if (nas->size > mz->count) {
         failure_set(nas->failure, STATUS_USAGE,
                     "%d ranks for the %d zones of this class; take at most as many, and threads",
@@ -206,12 +200,11 @@ void mz_open(struct nas *nas, const struct mz_kernel *kernel) {
         return;
     }
     if (kernel->whole_zones)
-        mz_equations(&mz->equations,
-                     (int[]){class->size[0] / mz->nx, class->size[1] / mz->ny, class->size[2]}, 1,
-                     1, class->step);
+        mz_equations(&mz->equations, (int[]){size[0] / side, size[1] / side, size[2]}, 1, 1,
+                     step_s);
     else
-        mz_equations(&mz->equations, class->size, mz->nx, mz->ny, class->step);
-    open_zones(nas, mz, class);
+        mz_equations(&mz->equations, size, side, side, step_s);
+    open_zones(nas, mz, size);
     if (!failed(nas->failure))
         nas->mop = operations(mz, kernel->operations);
 }
@@ -226,11 +219,11 @@ static void reset(struct nas *nas) {
         }
 }
 
-static void steps(struct nas *nas, int count) {
+static void run(struct nas *nas, bool complete) {
     struct mz *mz = nas->state;
     double begin = program_mark(nas->clock);
     mz->busy_s = mz->exchange_s = 0;
-    for (int step = 0; step < count; step++) {
+    for (int step = 0; step < (complete ? mz->steps : 1); step++) {
         mz_exchange(nas, mz);
         double middle = program_mark(nas->clock);
         for (int z = 0; z < mz->count; z++)
@@ -241,16 +234,6 @@ static void steps(struct nas *nas, int count) {
         mz->busy_s += end - middle;
         begin = end;
     }
-}
-
-static void warm(struct nas *nas) {
-    steps(nas, 1);
-    reset(nas);
-}
-
-static void run(struct nas *nas) {
-    struct mz *mz = nas->state;
-    steps(nas, mz->steps);
 }
 
 // Columns of the last run.
@@ -264,13 +247,9 @@ static void report(struct nas *nas, const struct mz *mz) {
 }
 
 static double departure(struct nas *nas) {
-    enum { SUMS = 2 * FLOW + 1 };
     struct mz *mz = nas->state;
-    const struct mz_class *class = &mz->kernel->classes[nas->class];
-    double mine[SUMS] = {0}, sums[SUMS], published[SUMS], worst = 0;
-    memcpy(published, class->residual, sizeof class->residual);
-    memcpy(published + FLOW, class->error, sizeof class->error);
-    published[SUMS - 1] = class->integral;
+    const double *published = mz->kernel->sums[nas->class];
+    double mine[MZ_SUMS] = {0}, sums[MZ_SUMS], worst = 0;
     report(nas, mz);
     for (int z = 0; z < mz->count; z++) {
         struct zone *zone = &mz->zones[z];
@@ -281,10 +260,10 @@ static double departure(struct nas *nas) {
         for (int k = 1; k < zone->n[2] - 1; k++)
             mz_rhs(&mz->equations, zone, k);
         mz_zone_residual(zone, mine);
-        mine[SUMS - 1] += mz_zone_integral(&mz->equations, zone);
+        mine[MZ_SUMS - 1] += mz_zone_integral(&mz->equations, zone);
     }
-    MPI_Allreduce(mine, sums, SUMS, MPI_DOUBLE, MPI_SUM, nas->comm);
-    for (int m = 0; m < SUMS && published[m] != 0; m++) {
+    MPI_Allreduce(mine, sums, MZ_SUMS, MPI_DOUBLE, MPI_SUM, nas->comm);
+    for (int m = 0; m < MZ_SUMS && published[m] != 0; m++) {
         double value = m < FLOW ? sums[m] / mz->equations.step : sums[m];
         double off = fabs((value - published[m]) / published[m]) / 1e-8;
         if (!(off <= worst)) // also what is not a number
@@ -293,25 +272,11 @@ static double departure(struct nas *nas) {
     return worst;
 }
 
-static void close_zones(struct nas *nas) {
-    struct mz *mz = nas->state;
-    if (!mz)
-        return;
-    for (int z = 0; mz->zones && z < mz->count; z++)
-        free(mz->zones[z].memory);
-    mz_exchange_close(mz);
-    free(mz->zones);
-    free(mz->owner);
-    free(mz);
-}
-
 void mz_measure(struct bench *bench, const char *name, void (*open)(struct nas *nas)) {
     nas_measure(bench, &(struct nas_kernel){.name = name,
                                             .largest = 'D',
                                             .open = open,
                                             .reset = reset,
-                                            .warm = warm,
                                             .run = run,
-                                            .departure = departure,
-                                            .close = close_zones});
+                                            .departure = departure});
 }

@@ -30,7 +30,6 @@ struct mz_equations {
 struct zone {
     int n[3];
     long line, plane, room;
-    double *memory; // owned: all fields
     double *u[FLOW], *rhs[FLOW], *forcing[FLOW];
     double *inverse; // 1 over density
     double *velocity[3];
@@ -40,15 +39,7 @@ struct zone {
 
 enum { MZ_SIDE_MOST = 32 }; // zones in a row
 
-// A problem of NAS's and its published sums.
-struct mz_class {
-    int size[3], zones[2]; // points and zones in each direction
-    double ratio;          // of the longest zone to the shortest, about
-    double step;           // of time
-    int steps;
-    double residual[FLOW], error[FLOW];
-    double integral; // of the surface; 0: none is published
-};
+enum { MZ_CLASSES = sizeof NAS_CLASSES - 1, MZ_SUMS = 2 * FLOW + 1 };
 
 struct mz_kernel {
     void (*step)(const struct mz_equations *equations, struct zone *zone); // of time
@@ -56,7 +47,12 @@ struct mz_kernel {
     void (*begin)(const struct mz_equations *equations, struct zone *zone);
     bool whole_zones; // each zone reaches from 0 to 1; else all have the mean zone's distances
     bool inside_only; // the error is of the points inside of zones
-    struct mz_class classes[sizeof NAS_CLASSES - 1];
+    int zones;        // in each direction, of all classes; 0: by the class
+    double ratio[2];  // of the longest zone to the shortest, about: of class S, of the others
+    double step_s[MZ_CLASSES];
+    int steps[MZ_CLASSES];
+    // Published: of the residual, of the error, and the integral of the surface; 0: none.
+    double sums[MZ_CLASSES][MZ_SUMS];
     double
         operations[4]; // of a step: a point, a third of a point of a face and of an edge, a zone
 };

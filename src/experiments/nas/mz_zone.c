@@ -229,7 +229,7 @@ void mz_zone_open(struct nas *nas, struct zone *zone) {
     zone->line = zone->n[0] | 1;
     zone->plane = zone->line * zone->n[1];
     zone->room = zone->plane * zone->n[2] + APART;
-    double *next = zone->memory = nas_memory(nas, FIELDS * (size_t)zone->room * sizeof *next);
+    double *next = nas_owned(nas, FIELDS * (size_t)zone->room * sizeof *next);
     for (int m = 0; next && m < FLOW; m++, next += 3 * zone->room) {
         zone->u[m] = next;
         zone->rhs[m] = next + zone->room;

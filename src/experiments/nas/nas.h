@@ -18,6 +18,8 @@ struct nas {
     double received;          // B that this rank got from others
     void *state;              // of the kernel, owned by it
     double own[NAS_OWN_MOST]; // what the last run found for the kernel's own columns, on rank 0
+    void **owned;             // by nas_owned
+    int owned_count;
 };
 
 #define NAS_CLASSES "SWABCD"
@@ -30,13 +32,11 @@ struct nas_kernel {
     void (*open)(struct nas *nas);
     // Puts back what a run changes; NULL: nothing. Untimed.
     void (*reset)(struct nas *nas);
-    void (*warm)(
-        struct nas *nas); // a part of a run, so that nothing in it is the first of its kind
-    void (*run)(struct nas *nas); // what NAS times
+    // What NAS times, or a part of it, so that nothing in a run is the first of its kind.
+    void (*run)(struct nas *nas, bool complete);
     // Returns the error of the last run's result against the published one, over the allowed
     // error: right up to 1. Collective; the same on all ranks.
     double (*departure)(struct nas *nas);
-    void (*close)(struct nas *nas); // also after a failed open
 };
 
 // Declares --class, --threads, --schedule and --chunk.
@@ -63,17 +63,17 @@ void nas_measure(struct bench *bench, const struct nas_kernel *kernel);
         nas_measure(bench, &(struct nas_kernel){.name = (kernel),                                 \
                                                 .open = set_up,                                   \
                                                 .reset = reset_of,                                \
-                                                .warm = warm,                                     \
                                                 .run = run,                                       \
-                                                .departure = departure,                           \
-                                                .close = clear_up});                              \
+                                                .departure = departure});                         \
     }
 #define NAS_MEMBERS(columns_of)                                                                   \
     .least = 1, .options = {nas_options, PROGRAM_OPTIONS}, .columns = columns_of,                 \
     .threads = nas_threads, .run = measure
 
-// Memory of a kernel, touched by the threads that will use it; NULL: failure set.
+// Memory of a kernel, touched by the threads that will use it; NULL: failure set. nas_owned: of
+// the kernel's state, freed after its last run.
 void *nas_memory(struct nas *nas, size_t bytes);
+void *nas_owned(struct nas *nas, size_t bytes);
 
 // x(k+1) = 5^13 x(k) mod 2^46, the generator of the specification. `x` is the state.
 enum { NAS_BITS = 46 };
