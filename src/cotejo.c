@@ -10,11 +10,6 @@
 #include "core/hazards.h"
 #endif
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static const struct option common_options[] = {

@@ -2,8 +2,6 @@
 // Chooses the message sizes to measure, so that straight lines between them follow the curve.
 #include "adaptive.h"
 
-#include <math.h>
-
 // Share of the way from `a` to `b`.
 static double share(const struct point *a, const struct point *b, size_t bytes) {
     return ((double)bytes - (double)a->bytes) / ((double)b->bytes - (double)a->bytes);

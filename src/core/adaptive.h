@@ -2,8 +2,7 @@
 // Chooses the message sizes to measure, so that straight lines between them follow the curve.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "standard.h"
 
 // A point of a curve: time over size. The noise, in the unit of the value, is how far off the
 // value may be; what stays below it is never followed.

@@ -6,12 +6,6 @@
 #include "random.h"
 #include "ranks.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double longest_s = 100;
 
 const struct option arrival_options[] = {

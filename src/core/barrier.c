@@ -2,8 +2,6 @@
 // A tree of ranks, and a barrier and an announcement of our own, the same under every MPI.
 #include "barrier.h"
 
-#include <stddef.h>
-
 enum { BARRIER_TAG = 0x7b, ANNOUNCE_TAG = 0x7d };
 
 int tree_rounds(int size) {

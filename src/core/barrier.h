@@ -3,8 +3,9 @@
 // starts a measurement must not be what is measured.
 #pragma once
 
+#include "standard.h"
+
 #include <mpi.h>
-#include <stdbool.h>
 
 // Returns on each rank of `comm` when all have entered. The barrier is the dissemination barrier
 // of Hensgen, Finkel and Manber (1988). In round k every rank sends to the rank 2^k above it and

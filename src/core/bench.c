@@ -5,9 +5,6 @@
 #include "payload.h"
 #include "ranks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static void print_group(const struct samples *samples, size_t from) {
     struct summary s = samples_summary(samples, from);
     char name[80];

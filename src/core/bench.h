@@ -14,7 +14,6 @@
 #include "samples.h"
 
 #include <mpi.h>
-#include <stdbool.h>
 
 // Handed to an experiment on each of its ranks.
 struct bench {

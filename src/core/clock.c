@@ -2,10 +2,7 @@
 // Timers: read alike, each examined before it is trusted.
 #include "clock.h"
 
-#include <math.h>
 #include <mpi.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 

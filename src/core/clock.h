@@ -6,8 +6,6 @@
 #include "json.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 // The counter of the CPU that programs can read.
 #if defined(__aarch64__)

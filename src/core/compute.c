@@ -2,9 +2,6 @@
 // Computation of a known amount: multiply-adds over more data than the first cache holds.
 #include "compute.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { PAGE = 4096, BATCH = 65536, BATCHES = 25 };
 
 void compute_open(struct compute *compute, size_t bytes, struct failure *failure) {

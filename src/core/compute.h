@@ -5,9 +5,6 @@
 #include "clock.h"
 #include "failure.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 // y = a y + x over two vectors, as DAXPY does. Each call continues where the last one ended, so
 // that no call finds its data in the first-level cache because of the call before.
 struct compute {

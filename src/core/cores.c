@@ -3,9 +3,7 @@
 #define _GNU_SOURCE // affinity
 #include "cores.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
 
 static int *list_of(const cpu_set_t *set, size_t bytes, int *count) {
     int most = CPU_COUNT_S(bytes, set), *cores = malloc((size_t)most * sizeof *cores);

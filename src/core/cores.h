@@ -2,7 +2,7 @@
 // The cores of a thread, on nodes of any size: a `cpu_set_t` ends at 1,024 cores.
 #pragma once
 
-#include <stdbool.h>
+#include "standard.h"
 
 // Numbers of the cores that the calling thread may use, in rising order; to be freed. NULL, and a
 // count of 0: the kernel does not report them, or there is no memory.

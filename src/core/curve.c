@@ -6,9 +6,6 @@
 #include "barrier.h"
 #include "ranks.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { TURN_SIZES_MOST = 2000, ROUNDS_MOST = 24, AGAIN_MOST = 2, LEAST_INTERVAL = 8 };
 
 const struct option curve_options[] = {

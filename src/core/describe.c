@@ -9,8 +9,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct launch launch_begin(void) {
     struct launch launch = {.surroundings = surroundings_begin(), .tcp_bytes = node_tcp_bytes()};

@@ -5,10 +5,6 @@
 #include "device.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PAGE = 4096, BY_ADDRESS = 4, TO_ALL = 1, TAKEN_MOST = 64 };
 

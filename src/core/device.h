@@ -6,8 +6,6 @@
 #include "failure.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 // The row of --memory, for the table of options that says where buffers are.
 #define DEVICE_ROW                                                                                \

@@ -6,8 +6,6 @@
 #include "payload.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <time.h>
 
 // A handler of MPI is given no more than its object and a code.

@@ -2,8 +2,9 @@
 // Ends the launch when the MPI library reports an error, with one line that names the operation.
 #pragma once
 
+#include "standard.h"
+
 #include <mpi.h>
-#include <stddef.h>
 
 // Installs a handler for the errors of MPI_COMM_WORLD and of all communicators that are later made
 // from it. Both strings must stay valid. To be called once, after MPI_Init.

@@ -3,7 +3,6 @@
 #include "failure.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 void failure_set(struct failure *failure, int status, const char *format, ...) {
     if (failed(failure))

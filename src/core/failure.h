@@ -2,7 +2,7 @@
 // A failure as one line of text and the exit status that goes with it.
 #pragma once
 
-#include <stdbool.h>
+#include "standard.h"
 
 // Exit statuses of the program. STATUS_FAILED: the measurement went wrong (a wrong payload).
 // STATUS_USAGE: the request cannot be met, and nothing was measured.

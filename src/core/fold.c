@@ -5,11 +5,6 @@
 #include "barrier.h"
 #include "failure.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { TAG = 0x7e };
 
 static void clear(struct fold_entry *entry) {

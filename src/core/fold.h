@@ -8,8 +8,6 @@
 #include "json.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 struct fold_entry {
     char *text, *who; // owned

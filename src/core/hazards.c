@@ -6,12 +6,8 @@
 #include "host.h"
 #include "moments.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { STRINGS_LEAST = 4096 }; // less the C library never copies by the string instruction

@@ -5,9 +5,6 @@
 
 #include "host.h"
 #include "json.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 struct hazard {
     char name[40], found[64];

@@ -8,12 +8,7 @@
 #include <dirent.h>
 #include <glob.h>
 #include <linux/tcp.h> // the C library's tcp_info ends before the bytes
-#include <math.h>
 #include <netinet/in.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>

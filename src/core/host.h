@@ -4,8 +4,6 @@
 #pragma once
 
 #include "json.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 // Counters since the machine or the control group began; NaN where the kernel has no value. `root`
 // is "" or, in tests, a folder in place of the root of the file system.

@@ -2,11 +2,6 @@
 // Writes JSON into memory: values in order, commas and escapes are set here.
 #include "json.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void put(struct json *json, const char *text, size_t length) {
     if (json->lost)
         return;

@@ -2,8 +2,7 @@
 // Writes JSON into memory: values in order, commas and escapes are set here.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "standard.h"
 
 struct json {
     char *text; // owned; NULL before the first value

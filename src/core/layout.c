@@ -6,9 +6,6 @@
 #include "fold.h"
 #include "sizes.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 const struct option layout_options[] = {

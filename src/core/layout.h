@@ -8,8 +8,6 @@
 #include "options.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 enum { LAYOUT_BUFFERS_MOST = 32, LAYOUT_NAME_ROOM = 40, LAYOUT_SHIFTS_MOST = 8 };
 

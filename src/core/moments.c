@@ -2,9 +2,6 @@
 // Mean and variance of values as they come; order statistics of values that are there.
 #include "moments.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 void moments_add(struct moments *m, double x) {
     double before = x - m->mean;
     m->n++;

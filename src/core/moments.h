@@ -2,8 +2,7 @@
 // Mean and variance of values as they come; order statistics of values that are there.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "standard.h"
 
 // Mean and sum of squared deviations from it, updated (Welford 1962).
 struct moments {

@@ -2,10 +2,6 @@
 // The parser of the command line: it accepts exactly the options that an experiment declares.
 #include "options.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool one_of(const char *word, const char *choices) {
     size_t length = strlen(word);
     for (const char *at = choices; length && at;) {

@@ -6,9 +6,6 @@
 #include "json.h"
 #include "sizes.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-
 enum option_type {
     OPTION_INTEGER,
     OPTION_REAL,

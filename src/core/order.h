@@ -7,8 +7,6 @@
 #include "json.h"
 #include "options.h"
 
-#include <stdint.h>
-
 struct order {
     enum { ORDER_DRAWN, ORDER_LISTED, ORDER_DECLARED } how;
     long seed;

@@ -4,8 +4,6 @@
 
 #include "moments.h"
 
-#include <math.h>
-
 void overhead_nothing(void *state, long calls) {
     (void)state;
     for (; calls > 0; calls--)

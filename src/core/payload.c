@@ -7,8 +7,6 @@
 #include "random.h"
 #include "ranks.h"
 
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, LINE = 64, PART = 1 << 15 }; // B; PART: what is copied at once

@@ -6,8 +6,6 @@
 #include "layout.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 // A pool of slots of one message each. A warm buffer has few slots. A cold buffer has as many as
 // the last-level cache holds. They are visited in an order that no prefetcher follows, so that a

@@ -9,9 +9,6 @@
 #include <hwloc.h>
 #include <mpi.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static void load(hwloc_topology_t *topology, struct failure *failure) {

@@ -5,8 +5,6 @@
 #include "failure.h"
 #include "json.h"
 
-#include <stdio.h>
-
 // Adds this rank's host to an open JSON object.
 void placement_host(struct json *json);
 

@@ -2,7 +2,7 @@
 // A generator of 64 bits whose state may be any number (splitmix64; Steele, Lea and Flood 2014).
 #pragma once
 
-#include <stdint.h>
+#include "standard.h"
 
 #define RANDOM_STEP UINT64_C(0x9e3779b97f4a7c15)
 

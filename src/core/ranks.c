@@ -4,9 +4,6 @@
 
 #include "barrier.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { AGREE_TAG = 0x79, JOIN_TAG = 0x7a };

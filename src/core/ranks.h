@@ -5,7 +5,6 @@
 #include "failure.h"
 
 #include <mpi.h>
-#include <stdbool.h>
 
 // Makes the failure of the lowest failing rank of `comm` the failure of all its ranks.
 // Collective; tag 0x79 of `comm` is taken. A `quiet` rank sleeps between looks instead of polling,

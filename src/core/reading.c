@@ -2,9 +2,6 @@
 // Readings of another rank's clock by messages, and the line through many of them.
 #include "reading.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 // With fewer blocks their spread would be a poor estimate of their error.
 enum { TAG = 0x7c, BLOCKS_LEAST = 6, BLOCKS_MOST = 10 };
 

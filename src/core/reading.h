@@ -5,8 +5,6 @@
 #include "clock.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 // A slope counts when it is more than this many standard errors: the errors of neighbouring
 // readings hang together, so 2 would be too few.

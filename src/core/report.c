@@ -4,10 +4,6 @@
 
 #include "moments.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 const struct option report_options[] = {
     {"report", OPTION_CHOICE, "none", "", "none|mpiperf", 0, 0,
      "mpiperf: trimmed means with their intervals, at the end"},

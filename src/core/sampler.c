@@ -8,9 +8,6 @@
 #include "moments.h"
 #include "ranks.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 // Some libraries set up a collective anew during its first hundreds of calls. Warm-up calls come

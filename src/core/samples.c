@@ -5,11 +5,6 @@
 #include "moments.h"
 #include "whole.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char column_flag[] = "";

@@ -5,12 +5,6 @@
 #include "failure.h"
 #include "json.h"
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 // A column that an experiment adds after the six common columns. A column without a unit is a
 // factor: samples with different values belong to different groups. A column with a unit is
 // another measure. A flag is 0 or 1; it marks samples without forming groups.

@@ -3,11 +3,6 @@
 #include "sizes.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct {
     const char *name;

@@ -2,8 +2,7 @@
 // Lists of message sizes: `1,8,4Ki`, ranges `1:1Mi:x4` and `0:64:+8`, mixed at will.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "standard.h"
 
 enum { SIZES_MOST = 10000 };
 

@@ -5,10 +5,6 @@
 #include "barrier.h"
 #include "moments.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 // With many ranks, the operating system always delays some. A sample is valid although this share
 // of the ranks begins later than allowed (with fewer than 100 ranks: none), as long as no rank is
 // later than LATE_MOST of the sample's time.

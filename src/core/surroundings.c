@@ -6,10 +6,6 @@
 #include "hazards.h"
 #include "host.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 extern char **environ;

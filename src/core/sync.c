@@ -7,11 +7,6 @@
 #include "moments.h"
 #include "ranks.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 // Share of a round trip by which its two ways may differ now and not later, however small the
 // scatter of the readings is. A slope must exceed this, too.
 #define SYNC_WAYS_DIFFER 0.1

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "whole.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 static void temporary_of(const char *path, char room[PATH_MAX]) {

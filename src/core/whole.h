@@ -4,9 +4,6 @@
 
 #include "failure.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 // Puts an open file that was written as `path`.tmp on the disk, closes it and gives it the name
 // `path`, which is on the disk, too, when this returns. Whatever fails, `path` is what it was.
 void whole_publish(FILE *file, const char *path, struct failure *failure);

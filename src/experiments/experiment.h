@@ -9,9 +9,4 @@
 #include "payload.h"
 #include "random.h"
 #include "ranks.h"
-
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "standard.h"

@@ -12,9 +12,6 @@
 #include "intercept.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef int main_function(int, char **, char **);
 typedef int start_function(main_function *, int, char **, void (*)(void), void (*)(void),

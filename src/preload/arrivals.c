@@ -17,12 +17,8 @@
 #include "core/whole.h"
 #include "intercept.h"
 
-#include <math.h>
 #include <mpi.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CALLS_MOST = 1 << 20, TEXT_MOST = 1 << 17, GROUPS_MOST = 1000, PART = 1024 };
 

@@ -27,11 +27,7 @@
 
 #include "random.h"
 
-#include <errno.h>
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum kind { SHARE, FIXED, TAIL, LAUNCH, LEVELS };

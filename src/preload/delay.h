@@ -2,7 +2,7 @@
 // The delay of the calls of one rank; `calls.def` lists the calls.
 #pragma once
 
-#include <stdbool.h>
+#include "standard.h"
 
 // The role of a call: it starts a message that another call ends, or it ends one.
 enum role { STARTS, ENDS };

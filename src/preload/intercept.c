@@ -4,8 +4,6 @@
 #include "intercept.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
 
 _Thread_local int intercept_depth;
 

@@ -8,8 +8,9 @@
 // have the same meaning in both languages.
 #pragma once
 
+#include "standard.h"
+
 #include <mpi.h>
-#include <stdbool.h>
 
 // A function that takes the place of another one. All others are hidden, because a program or a
 // second preloaded library may have functions of their names.

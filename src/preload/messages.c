@@ -16,10 +16,6 @@
 #include "sends.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { GROUPS_MOST = 1024 };
 

@@ -13,10 +13,6 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct launch launch; // of this process; static because intercepted calls carry no state

@@ -8,14 +8,10 @@
 // libraries (libfabric ABI 1.x, UCP API 1.10 and later), so that neither needs its headers here.
 #define _GNU_SOURCE
 #include "sends.h"
+
 #include "intercept.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 

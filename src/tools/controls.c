@@ -4,7 +4,6 @@
 #include "core/json.h"
 
 #include <mpi.h>
-#include <stdio.h>
 
 enum { TEXT_MOST = 1 << 14 };
 

@@ -6,7 +6,6 @@
 #include "options.h"
 
 #include <mpi.h>
-#include <stddef.h>
 
 enum { RANKS_MOST = 16 };
 

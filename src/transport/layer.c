@@ -6,12 +6,6 @@
 #include "payload.h"
 #include "ranks.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 // Opens the chosen carrier between the ranks, and keeps a failed one from being used further.
 
 void ways_fail(struct ways *ways, const char *what, int other) {

@@ -2,7 +2,7 @@
 // Ranks find each other: one listens, the others connect and show that they are of this launch.
 #pragma once
 
-#include <stdbool.h>
+#include "standard.h"
 
 enum { MEETING_S = 10, COOKIE_LENGTH = 32 };
 

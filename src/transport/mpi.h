@@ -5,7 +5,7 @@
 // timed goes this way. Names are macros: a real mpi.h of another library can be in the program.
 #pragma once
 
-#include <stddef.h>
+#include "standard.h"
 
 // A communicator is the number of its ranks, which are the first ones of the world.
 typedef int MPI_Comm;

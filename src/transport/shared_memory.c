@@ -4,11 +4,8 @@
 #include "ranks.h"
 #include "sockets.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -6,12 +6,9 @@
 #include "meeting.h"
 #include "ranks.h"
 
-#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
 #include <sys/uio.h>

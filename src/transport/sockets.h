@@ -5,7 +5,6 @@
 #include "carrier.h"
 
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 
 // A socket on which a message that does not come is given up after 5 s, and with room for

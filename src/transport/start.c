@@ -7,13 +7,8 @@
 // others; cotejo-start exits with its status.
 #include "core/cores.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>

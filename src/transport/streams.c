@@ -4,13 +4,10 @@
 #include "ranks.h"
 #include "sockets.h"
 
-#include <errno.h>
 #include <linux/if_arp.h>
 #include <linux/llc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
 

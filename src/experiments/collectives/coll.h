@@ -2,6 +2,7 @@
 // A collective operation of one message size on one rank: its arguments, and what they stand for.
 // Every operation is one row of the table in coll_table.c; nothing else knows one by name.
 #pragma once
+
 #include "experiment.h"
 
 // How many blocks a rank sends or receives: none, one, or one for each of its peers.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How much of a non-blocking operation a library does while the program computes.
 #pragma once
+
 #include "coll.h"
 
 struct overlap {

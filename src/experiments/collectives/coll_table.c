@@ -3,8 +3,6 @@
 // non-blocking and the persistent call of a row have the same arguments, with large counts too.
 #include "coll.h"
 
-#include <string.h>
-
 static const struct flow
     synchronise = {0},
     spread = {.sends = BLOCKS_ONE, .receives = BLOCKS_ONE, .root_sends = true, .one_buffer = true},

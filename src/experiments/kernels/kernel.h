@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The common parts of FFT and radix sort: repetitions of a program, its phases, and its messages.
 #pragma once
+
 #include "experiment.h"
 
 enum { KERNEL_PHASES = 3 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The relative address of buffers, by which alone a copy may take many times as long.
 #pragma once
+
 #include "experiment.h"
 
 // Samples an all-to-all and a copy with `bytes` B a message. NAME-page: both buffers begin at a

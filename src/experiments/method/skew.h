@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How far apart ranks begin, for a way to start.
 #pragma once
+
 #include "experiment.h"
 
 // Starts nothing --starts times in the way named `start`: samples `operation` on rank 0, whose

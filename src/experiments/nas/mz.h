@@ -3,6 +3,7 @@
 // Wijngaart and Jin, NAS Parallel Benchmarks, Multi-Zone Versions, NAS-03-010 (2003); the
 // equations and the solver are those of SP and BT in Bailey et al., RNR-94-007 (1994), ch. 3.
 #pragma once
+
 #include "nas.h"
 
 enum { FLOW = 5 };          // density, three momenta, energy: what a point has

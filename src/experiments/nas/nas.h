@@ -2,6 +2,7 @@
 // Common parts of the NAS kernels. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007 (1994):
 // written from that specification; classes W, B, C and operation counts as NAS publishes them.
 #pragma once
+
 #include "experiment.h"
 
 // Columns of a kernel's own, behind those of all.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One-sided operations between two ranks: what is called, how it is synchronised, and the window.
 #pragma once
+
 #include "pair.h"
 
 // How an access is opened and completed: each is a column of the table of operations.

@@ -3,8 +3,6 @@
 // synchronisation, kind of window.
 #include "rma.h"
 
-#include <stdio.h>
-
 // Each operation is there with every synchronisation, without an indirect call in what is timed.
 
 static const char *const rma_sync_names[] = {"fence", "pscw",        "lock", "lock_all",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the message size from which on two blocking sends that meet never end.
 #pragma once
+
 #include "pair.h"
 
 struct deadlock {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ranks and what passes between them: modes of sending, buffers, checked payloads.
 #pragma once
+
 #include "experiment.h"
 
 enum { PAIR_TAG = 1, PAIR_TOKEN = 2 };

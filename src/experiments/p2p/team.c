@@ -10,8 +10,6 @@
 #include <pthread.h>
 #include <sched.h> // sched_yield
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 enum { LOOKS = 256 };
 

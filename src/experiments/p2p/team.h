@@ -4,8 +4,6 @@
 
 #include "failure.h"
 
-#include <stddef.h>
-
 struct team;
 
 // Cores that the calling thread may use.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between two ranks with computation of a chosen amount among them.
 #pragma once
+
 #include "compute.h"
 #include "experiment.h"
 

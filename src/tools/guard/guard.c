@@ -11,20 +11,12 @@
 // own status is the command's (128 + signal when it was killed), 124 when it took too long, 75
 // when another study has the cores. Guard and keeper are subreapers. Each stays the ancestor of
 // every process of the launch, also of ranks whose launcher died, and ends only these.
-#include <signal.h>
-
-#include "keeper.h"
-
 #include "family.h"
+#include "keeper.h"
 #include "leftovers.h"
 #include "lock.h"
 
-#include <errno.h>
-#include <math.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>

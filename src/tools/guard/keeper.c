@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <signal.h>
-
 #include "keeper.h"
 
 #include "core/json.h"
@@ -8,12 +6,7 @@
 #include "family.h"
 #include "leftovers.h"
 
-#include <errno.h>
-#include <math.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>

@@ -6,6 +6,7 @@
 #include "core/failure.h"
 #include "leftovers.h"
 
+#include <signal.h>
 #include <sys/types.h>
 
 enum { TOO_LONG = 124, NOT_FOUND = 127, GUARD_GONE = SIGUSR1 };

@@ -6,14 +6,8 @@
 #include "family.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <ftw.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>

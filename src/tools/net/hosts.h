@@ -7,7 +7,6 @@
 
 #include "failure.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct host {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const unsigned char own_prefix[5] = {2, 0, 0, 0, 0};
 
 int model_port_of(const unsigned char *address) {

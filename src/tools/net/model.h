@@ -15,8 +15,7 @@
 // Contention is resolved in the order of the requests, without collisions and without backoff.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "standard.h"
 
 enum {
     PORTS_MOST = 32,

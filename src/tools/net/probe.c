@@ -18,12 +18,8 @@
 #include "model.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>

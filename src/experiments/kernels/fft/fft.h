@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six-step FFT on a square of sqrt(N) x sqrt(N) complex points, a block of rows a rank.
 #pragma once
+
 #include "kernel.h"
 
 #include <complex.h>

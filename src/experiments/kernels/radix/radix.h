@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parallel radix sort: keys of 4 or 8 B, as many on every rank, in order over all ranks.
 #pragma once
+
 #include "kernel.h"
 
 enum { RADIX_HISTOGRAM, RADIX_SCAN, RADIX_PERMUTATION }; // the phases
