@@ -2,6 +2,7 @@
 // The table that a person reads while the samples are taken.
 #include "bench.h"
 
+#include "host.h"
 #include "payload.h"
 #include "ranks.h"
 
@@ -60,15 +61,25 @@ int *bench_order(struct bench *bench, int count) {
     return NULL;
 }
 
+void bench_buffer(struct bench *bench, struct buffer *buffer, const char *name, size_t most,
+                  size_t cache, size_t slots) {
+    buffer_open(buffer, &bench->layout, name, most, cache, slots, &bench->failure);
+}
+
+size_t bench_cache(const struct bench *bench) {
+    bool cold =
+        options_have(&bench->options, "cache") && options_is(&bench->options, "cache", "cold");
+    return cold ? node_cache() : 0;
+}
+
 bool bench_buffers(struct bench *bench, struct buffer *out, struct buffer *in, size_t most,
-                   size_t slots) {
-    struct failure *failure = &bench->failure;
-    memory_ask(bench->comm, 2 * buffer_room(most, false, 0, slots), failure);
-    if (!failed(failure)) {
-        buffer_open(out, &bench->layout, "send", most, false, 0, slots, failure);
-        buffer_open(in, &bench->layout, "receive", most, false, 0, slots, failure);
+                   size_t cache, size_t slots) {
+    memory_ask(bench->comm, 2 * buffer_room(most, cache, slots), &bench->failure);
+    if (!failed(&bench->failure)) {
+        bench_buffer(bench, out, "send", most, cache, slots);
+        bench_buffer(bench, in, "receive", most, cache, slots);
     }
-    return ranks_agree(bench->comm, failure, false) == STATUS_OK;
+    return ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK;
 }
 
 void bench_found(struct bench *bench, const char *name, double value) {

@@ -88,10 +88,15 @@ void bench_fit(struct bench *bench, struct need *needs, int count);
 
 struct buffer;
 
-// Opens warm buffers of `slots` messages of `most` B, to send and to receive. False, on all ranks:
-// no memory, or a failure before. Collective; failure agreed.
+// As buffer_open.
+void bench_buffer(struct bench *bench, struct buffer *buffer, const char *name, size_t most,
+                  size_t cache, size_t slots);
+// Opens buffers of `slots` messages of `most` B, to send and to receive. False, on all ranks: no
+// memory, or a failure before. Collective; failure agreed.
 bool bench_buffers(struct bench *bench, struct buffer *out, struct buffer *in, size_t most,
-                   size_t slots);
+                   size_t cache, size_t slots);
+// B of the caches that each message has left, with --cache cold; 0: buffers are warm.
+size_t bench_cache(const struct bench *bench);
 
 // Adds a number to the findings (`observed.found`); a number that is not finite becomes null. Each
 // name may be used once. Only rank 0's numbers count.

@@ -39,8 +39,7 @@ static void line_below(const char *root, const char *path, char *line, size_t ro
     line[strcspn(line, "\n")] = '\0';
 }
 
-// The number behind the word `name` in a file of such lines; NaN when it is not there.
-static double number_below(const char *root, const char *path, const char *name) {
+double machine_number(const char *root, const char *path, const char *name) {
     char line[LINE_ROOM];
     FILE *file = open_below(root, path);
     double value = NAN;
@@ -94,7 +93,7 @@ static double number_of(const char *root, const char *folder, const char *file, 
     char path[PATH_ROOM + 64], line[64], *end;
     snprintf(path, sizeof path, "%s/%s", folder, file);
     if (*name)
-        return number_below(root, path, name);
+        return machine_number(root, path, name);
     line_below(root, path, line, sizeof line);
     double value = strtod(line, &end);
     return end == line ? NAN : value;
@@ -150,8 +149,8 @@ void machine_huge_pages(const char *root, char *setting, size_t room) {
 
 struct disturbance disturbance_read(void) {
     struct rusage usage;
-    struct disturbance found = {NAN, number_below("", "/proc/self/sched", "se.nr_migrations"), NAN,
-                                NAN};
+    struct disturbance found = {NAN, machine_number("", "/proc/self/sched", "se.nr_migrations"),
+                                NAN, NAN};
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         found.involuntary_switches = (double)usage.ru_nivcsw;
         found.minor_faults = (double)usage.ru_minflt;
@@ -242,9 +241,8 @@ static void value_of(const char *path, const char *key, char *value, size_t room
 }
 
 double node_memory_available(void) {
-    char value[64];
-    value_of("/proc/meminfo", "MemAvailable", value, sizeof value);
-    return strtod(value, NULL) * 1024;
+    double kib = machine_number("", "/proc/meminfo", "MemAvailable");
+    return isnan(kib) ? 0 : kib * 1024;
 }
 
 // The path of a file of the first core that this thread may use: kinds of core differ.
@@ -360,22 +358,9 @@ double node_tcp_bytes(void) {
 }
 
 struct usage usage_read(void) {
-    struct usage usage = {NAN, NAN, NAN};
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    char line[200];
-    double kib, clean = NAN, dirty = NAN;
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "Rss: %lf kB", &kib) == 1)
-            usage.resident = 1024 * kib;
-        else if (sscanf(line, "Pss: %lf kB", &kib) == 1)
-            usage.proportional = 1024 * kib;
-        else if (sscanf(line, "Shared_Clean: %lf kB", &kib) == 1)
-            clean = 1024 * kib;
-        else if (sscanf(line, "Shared_Dirty: %lf kB", &kib) == 1)
-            dirty = 1024 * kib;
-    }
-    if (file)
-        fclose(file);
-    usage.shared = clean + dirty;
-    return usage;
+    static const char file[] = "/proc/self/smaps_rollup";
+    return (struct usage){1024 * machine_number("", file, "Rss"),
+                          1024 * (machine_number("", file, "Shared_Clean") +
+                                  machine_number("", file, "Shared_Dirty")),
+                          1024 * machine_number("", file, "Pss")};
 }

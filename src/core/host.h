@@ -45,6 +45,9 @@ typedef void *copy_function(void *to, const void *from, size_t count);
 struct pit pit_find(copy_function *copy, const size_t *sizes, size_t count, size_t step,
                     bool brief);
 
+// The number behind the word `name` in a file of such lines; NaN when it is not there.
+double machine_number(const char *root, const char *path, const char *name);
+
 // A monotonic clock, s.
 double machine_seconds(void);
 

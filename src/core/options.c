@@ -2,16 +2,19 @@
 // The parser of the command line: it accepts exactly the options that an experiment declares.
 #include "options.h"
 
-static bool one_of(const char *word, const char *choices) {
-    size_t length = strlen(word);
-    for (const char *at = choices; length && at;) {
-        const char *bar = strchr(at, '|');
-        size_t here = bar ? (size_t)(bar - at) : strlen(at);
-        if (here == length && strncmp(at, word, length) == 0)
+bool word_in(const char *list, char separator, const char *word, size_t length) {
+    for (const char *at = list; at && length; at += *at == separator) {
+        if (strncmp(at, word, length) == 0 && (at[length] == separator || !at[length]))
             return true;
-        at = bar ? bar + 1 : NULL;
+        at = strchr(at, separator);
+        if (!at)
+            break;
     }
     return false;
+}
+
+static bool one_of(const char *word, const char *choices) {
+    return word_in(choices, '|', word, strlen(word));
 }
 
 static void refuse(const struct option *option, const char *text, const char *why,
@@ -306,11 +309,7 @@ static const char *next_word(const char *at) {
 }
 
 bool words_have(const char *list, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = list; at; at = next_word(at))
-        if (strncmp(at, word, length) == 0 && (at[length] == ',' || !at[length]))
-            return true;
-    return false;
+    return word_in(list, ',', word, strlen(word));
 }
 
 void words_check(const char *option, const char *list, const char *const *names, int count,

@@ -69,6 +69,8 @@ const char *nearest_name(const char *word, const char *const *names, int count);
 
 // Options that are lists of words, joined by commas.
 bool words_have(const char *list, const char *word);
+// Whether a list with such separators has a word of that length.
+bool word_in(const char *list, char separator, const char *word, size_t length);
 
 // Reports a failure (STATUS_USAGE) if a word of the list is not one of the `count` names. The
 // message names the option, the word and the names that are allowed.

@@ -15,14 +15,14 @@ static size_t rounded(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-static size_t needed(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
+static size_t needed(size_t bytes, size_t cache, size_t least) {
     size_t step = rounded(bytes ? bytes : 1, LINE);
-    size_t used = least * step, cached = cold ? cache_bytes + step : 0;
+    size_t used = least * step, cached = cache ? cache + step : 0;
     return used > cached ? used : cached;
 }
 
-size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
-    return rounded(needed(bytes, cold, cache_bytes, least), PAGE) + PAGE; // the last for a shift
+size_t buffer_room(size_t bytes, size_t cache, size_t least) {
+    return rounded(needed(bytes, cache, least), PAGE) + PAGE; // the last for a shift
 }
 
 static size_t common_divisor(size_t a, size_t b) {
@@ -37,7 +37,7 @@ static size_t common_divisor(size_t a, size_t b) {
 void buffer_shape(struct buffer *buffer, size_t bytes) {
     buffer->bytes = bytes;
     buffer->step = rounded(bytes ? bytes : 1, LINE);
-    buffer->slots = buffer->cold ? buffer->cache_bytes / buffer->step + 1 : 1;
+    buffer->slots = buffer->cache / buffer->step + 1;
     if (buffer->slots < buffer->least)
         buffer->slots = buffer->least;
     // About the golden section of the slots, and without a common divisor: every slot has its
@@ -55,14 +55,13 @@ static void *mpi_memory(size_t bytes) {
 }
 
 void buffer_open(struct buffer *buffer, struct layout *layout, const char *name, size_t bytes,
-                 bool cold, size_t cache_bytes, size_t least, struct failure *failure) {
-    size_t room = buffer_room(bytes, cold, cache_bytes, least);
-    *buffer = (struct buffer){
-        .by_mpi = layout->by_mpi, .cold = cold, .cache_bytes = cache_bytes, .least = least};
+                 size_t cache, size_t least, struct failure *failure) {
+    size_t room = buffer_room(bytes, cache, least);
+    *buffer = (struct buffer){.by_mpi = layout->by_mpi, .cache = cache, .least = least};
     buffer_shape(buffer, bytes);
     // No more than the messages need: a program's own malloc asks for no more either.
     if (layout->by_malloc || layout->by_mpi)
-        buffer->room = needed(bytes, cold, cache_bytes, least);
+        buffer->room = needed(bytes, cache, least);
     else
         buffer->room = room;
     buffer->memory = layout->by_mpi ? mpi_memory(buffer->room)

@@ -16,15 +16,15 @@ struct buffer {
     size_t room;  // of it, B
     char *pool;   // the slots, where the layout puts them
     size_t bytes, step, slots, leap, at;
-    bool cold;
-    size_t cache_bytes, least;
+    size_t cache, least;
 };
 
 // Allocates and touches a buffer of messages of up to `bytes` B where `layout` has it, and notes
 // there where that is. Failure: STATUS_USAGE. `least` is the number of slots that are in use at a
-// time.
+// time. `cache`: B of the caches that a message shall have left when it is used again; 0: it is
+// warm.
 void buffer_open(struct buffer *buffer, struct layout *layout, const char *name, size_t bytes,
-                 bool cold, size_t cache_bytes, size_t least, struct failure *failure);
+                 size_t cache, size_t least, struct failure *failure);
 void buffer_close(struct buffer *buffer);
 
 // Cuts the pool into slots for messages of `bytes` B, at most what it was opened for.
@@ -39,7 +39,7 @@ char *buffer_slot(const struct buffer *buffer);
 char *buffer_next(struct buffer *buffer);
 
 // Returns the memory that a pool needs, B; a larger message never needs less.
-size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least);
+size_t buffer_room(size_t bytes, size_t cache, size_t least);
 
 // Refuses (STATUS_USAGE) when the ranks of a host together need more memory than the host has
 // available; this rank needs `bytes`. Collective over `comm`, agreed.

@@ -5,6 +5,7 @@
 #include "fold.h"
 #include "hazards.h"
 #include "host.h"
+#include "options.h"
 
 #include <unistd.h>
 
@@ -41,14 +42,7 @@ bool surroundings_steers(const char *name) {
 }
 
 bool surroundings_named(const char *setting, const char *names) {
-    size_t length = strcspn(setting, "=");
-    while (names && *names) {
-        size_t here = strcspn(names, ",");
-        if (length > 0 && here == length && strncmp(setting, names, length) == 0)
-            return true;
-        names += here + (names[here] == ',');
-    }
-    return false;
+    return word_in(names, ',', setting, strcspn(setting, "="));
 }
 
 static void fail(struct failure *failure) {

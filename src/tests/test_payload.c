@@ -54,7 +54,7 @@ static void payloads_of_many_ranks_differ(void) {
 static void cold_slots_all_have_their_turn(size_t bytes, size_t cache) {
     struct failure failure = {0};
     struct buffer buffer;
-    buffer_open(&buffer, &at_pages, "buffer", bytes, true, cache, 1, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", bytes, cache, 1, &failure);
     CHECK(!failed(&failure));
     CHECK(buffer.slots * buffer.step >= cache);
     char *seen = calloc(buffer.slots, 1);
@@ -72,12 +72,12 @@ static void pools_are_cut_anew(bool cold, size_t least) {
     struct failure failure = {0};
     struct buffer buffer;
     size_t cache = 1 << 16, most = 50000;
-    buffer_open(&buffer, &at_pages, "buffer", most, cold, cache, least, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", most, cold ? cache : 0, least, &failure);
     CHECK(!failed(&failure));
     for (size_t bytes = most; bytes > 0; bytes /= 3) {
         buffer_shape(&buffer, bytes);
         CHECK(buffer.slots >= least && buffer.step >= bytes);
-        CHECK(buffer.slots * buffer.step <= buffer_room(most, cold, cache, least));
+        CHECK(buffer.slots * buffer.step <= buffer_room(most, cold ? cache : 0, least));
         CHECK(!cold || buffer.slots * buffer.step >= cache);
         CHECK(buffer_slot(&buffer) == buffer.pool && buffer_next(&buffer) == buffer.pool);
     }
@@ -89,8 +89,8 @@ static void a_layout_moves_buffers(void) {
     struct layout layout = {.shifts = {0, 4095}, .shifts_count = 2};
     struct failure failure = {0};
     struct buffer first, second;
-    buffer_open(&first, &layout, "first", 50000, true, 1 << 16, 1, &failure);
-    buffer_open(&second, &layout, "second", 50000, true, 1 << 16, 1, &failure);
+    buffer_open(&first, &layout, "first", 50000, 1 << 16, 1, &failure);
+    buffer_open(&second, &layout, "second", 50000, 1 << 16, 1, &failure);
     CHECK(!failed(&failure));
     CHECK((uintptr_t)first.pool % 4096 == 0 && (uintptr_t)second.pool % 4096 == 4095);
     for (size_t bytes = 50000; bytes > 0; bytes /= 3) {
@@ -107,7 +107,7 @@ static void malloc_decides_where_it_is_asked(void) {
     struct layout layout = {.by_malloc = true};
     struct failure failure = {0};
     struct buffer buffer;
-    buffer_open(&buffer, &layout, "buffer", 3000, false, 0, 2, &failure);
+    buffer_open(&buffer, &layout, "buffer", 3000, 0, 2, &failure);
     CHECK(!failed(&failure));
     CHECK(buffer.room == 2 * 3008 && buffer.pool == buffer.memory);
     CHECK(layout.at[0].offset == (uintptr_t)buffer.pool % 4096);
@@ -127,7 +127,7 @@ static void buffers_have_pages_of_their_own(void) {
     struct failure failure = {0};
     struct buffer buffer;
     double before = usage_read().resident;
-    buffer_open(&buffer, &at_pages, "buffer", bytes, false, 1 << 20, 1, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", bytes, 0, 1, &failure);
     double taken = usage_read().resident - before;
     CHECK(isnan(taken) || taken >= 0.9 * (double)bytes); // NaN: the kernel has no value
     buffer_close(&buffer);
@@ -138,7 +138,7 @@ static void a_forgotten_buffer_has_none(void) {
     const size_t bytes = 32u << 20;
     struct failure failure = {0};
     struct buffer buffer;
-    buffer_open(&buffer, &at_pages, "buffer", bytes, false, 1 << 20, 1, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", bytes, 0, 1, &failure);
     double before = usage_read().resident;
     buffer_forget(&buffer);
     double given_back = before - usage_read().resident;
@@ -167,7 +167,7 @@ int main(void) {
     pools_are_cut_anew(false, 5);
     struct failure failure = {0};
     struct buffer warm;
-    buffer_open(&warm, &at_pages, "buffer", 100, false, 1 << 20, 1, &failure);
+    buffer_open(&warm, &at_pages, "buffer", 100, 0, 1, &failure);
     CHECK(buffer_next(&warm) == buffer_next(&warm));
     buffer_close(&warm);
     return check_status();

@@ -200,7 +200,7 @@ static void open_buffers(struct bench *bench, struct layer *layer, size_t most) 
         failure_set(&bench->failure, STATUS_USAGE,
                     "--transport %s carries messages of up to %zu B, --sizes has %zu",
                     layer->ways->carrier->name, limit, most);
-    bench_buffers(bench, &layer->out, &layer->in, most, 1);
+    bench_buffers(bench, &layer->out, &layer->in, most, 0, 1);
 }
 
 // Open until the program ends: the description counts what went over its connections.

@@ -159,15 +159,8 @@ static void check(const struct operation *operation, unsigned round, struct fail
     }
     prepare(operation, -1);
     run_way(all, 1);
-    for (int peer = 0; peer < all->size; peer++) {
-        size_t wrong = payload_check(block(call.in, all, peer), count, peer, to_me);
-        if (wrong < count)
-            failure_set(
-                failure, STATUS_FAILED,
-                "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; do "
-                "not trust this MPI's transport",
-                wrong, count, peer, all->rank);
-    }
+    for (int peer = 0; peer < all->size; peer++)
+        payload_verify(block(call.in, all, peer), count, peer, to_me, all->rank, failure);
 }
 
 static const struct way {
@@ -229,7 +222,7 @@ static void run_ways(struct bench *bench, struct everyone *all, const struct siz
 }
 
 // The sizes whose buffers fit into memory, to be freed by sizes_free.
-static struct sizes fitting(struct bench *bench, bool cold) {
+static struct sizes fitting(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     struct sizes kept = {.bytes = malloc(sizes->count * sizeof *kept.bytes)};
     struct need *needs = malloc(sizes->count * sizeof *needs);
@@ -238,7 +231,7 @@ static struct sizes fitting(struct bench *bench, bool cold) {
     for (size_t i = 0; needs && i < sizes->count; i++) {
         size_t most = sizes->bytes[i] * (size_t)bench->size;
         needs[i] = (struct need){"alltoall-variants", sizes->bytes[i],
-                                 2 * (double)buffer_room(most, cold, node_cache(), 1), false};
+                                 2 * (double)buffer_room(most, bench_cache(bench), 1), false};
     }
     bench_fit(bench, needs, (int)sizes->count);
     for (size_t i = 0; !failed(&bench->failure) && i < sizes->count; i++)
@@ -250,12 +243,11 @@ static struct sizes fitting(struct bench *bench, bool cold) {
 
 static void run(struct bench *bench) {
     struct everyone all = {.comm = bench->comm, .rank = bench->rank, .size = bench->size};
-    bool cold = options_is(&bench->options, "cache", "cold");
-    struct sizes sizes = fitting(bench, cold);
-    size_t most = sizes_largest(&sizes) * (size_t)bench->size, cache = node_cache();
+    struct sizes sizes = fitting(bench);
+    size_t most = sizes_largest(&sizes) * (size_t)bench->size, cache = bench_cache(bench);
     if (!failed(&bench->failure)) {
-        buffer_open(&all.out, &bench->layout, "send", most, cold, cache, 1, &bench->failure);
-        buffer_open(&all.in, &bench->layout, "receive", most, cold, cache, 1, &bench->failure);
+        bench_buffer(bench, &all.out, "send", most, cache, 1);
+        bench_buffer(bench, &all.in, "receive", most, cache, 1);
         all.requests = malloc(2 * (size_t)bench->size * sizeof *all.requests);
         if (!all.requests)
             failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);

@@ -145,7 +145,8 @@ struct coll {
     const struct peers *peers;
     size_t bytes; // message size
     struct layout *layout;
-    bool ragged, cold, packed;
+    size_t cache; // B of the caches that each message has left; 0: buffers are warm
+    bool ragged, packed;
     bool in_place;                   // calls have MPI_IN_PLACE where they can
     bool unwritten;                  // the samples are taken on buffers that were never written
     struct side loose_out, loose_in; // the elements that are packed and unpacked

@@ -114,13 +114,12 @@ double coll_room(const struct coll *coll, size_t bytes) {
     bool larger = coll->counting != COUNTING_INT && coll->row->calls[COUNTING_LARGE].run;
     if (!sayable(coll, bytes, out, in) && (!larger || coll->packed))
         return -1;
-    size_t cache = node_cache();
     if (coll_sends_in_place(coll)) {
         in = in > out ? in : out;
         out = 0;
     }
-    size_t room = buffer_room((size_t)out, coll->cold, cache, 1) +
-                  buffer_room((size_t)in, coll->cold, cache, 1);
+    size_t room =
+        buffer_room((size_t)out, coll->cache, 1) + buffer_room((size_t)in, coll->cache, 1);
     double spare = coll->row->mockup ? spare_room(coll, bytes) : 0;
     return (double)room * (coll->packed ? 2 : 1) + in + spare; // and the image of what must arrive
 }
@@ -179,8 +178,8 @@ static void side_open(struct coll *coll, struct side *side, const char *name, in
         start += (size_t)elements + scattered;
     }
     side->bytes = blocks ? start * step : 0;
-    buffer_open(&side->buffer, coll->layout, name, buffer_bytes(coll, side), coll->cold,
-                node_cache(), 1, coll->failure);
+    buffer_open(&side->buffer, coll->layout, name, buffer_bytes(coll, side), coll->cache, 1,
+                coll->failure);
     side->at = side->buffer.pool;
 }
 
@@ -242,8 +241,7 @@ static void mockup_open(struct coll *coll) {
             coll->part_starts[r] = coll->part_starts[r - 1] + coll->parts[r - 1];
     }
     buffer_open(&coll->spare_buffer, coll->layout, "spare",
-                (size_t)coll->count * (size_t)coll->size * extent(coll), false, node_cache(), 1,
-                coll->failure);
+                (size_t)coll->count * (size_t)coll->size * extent(coll), 0, 1, coll->failure);
     coll->spare = coll->spare_buffer.pool;
 }
 

@@ -163,7 +163,7 @@ static void choose(struct study *study, const struct collective *row, enum varia
         .peers = row->flow->neighbours ? &study->near : &study->all,
         .layout = &study->bench->layout,
         .ragged = options_is(options, "counts", "ragged"),
-        .cold = options_is(options, "cache", "cold"),
+        .cache = bench_cache(study->bench),
         .packed = options_is(options, "transfer", "packed"),
         .in_place = options_is(options, "buffers", "in-place"),
         .unwritten = options_is(options, "written", "no"),

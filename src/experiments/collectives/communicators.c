@@ -98,12 +98,7 @@ static void check_ring(const struct maker *maker, unsigned round, struct failure
     payload_poison(in, CHECK_BYTES, before, round);
     MPI_Sendrecv(out, CHECK_BYTES, MPI_BYTE, next, CHECK_TAG, in, CHECK_BYTES, MPI_BYTE, before,
                  CHECK_TAG, maker->made, MPI_STATUS_IGNORE);
-    size_t wrong = payload_check(in, CHECK_BYTES, before, round);
-    if (wrong < CHECK_BYTES)
-        failure_set(failure, STATUS_FAILED,
-                    "wrong payload: byte %zu of a message of %d B to rank %d of a new "
-                    "communicator; do not trust this MPI's communicators",
-                    wrong, CHECK_BYTES, maker->rank);
+    payload_verify(in, CHECK_BYTES, before, round, maker->rank, failure);
 }
 
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {

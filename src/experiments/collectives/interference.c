@@ -243,7 +243,7 @@ static void run(struct bench *bench) {
     place(&crowd);
     size_t most = crowd.victims ? sizes_largest(&sizes) : (size_t)crowd.load;
     sampler_open(&sampler, bench, false);
-    if (bench_buffers(bench, &crowd.out, &crowd.in, most, 1))
+    if (bench_buffers(bench, &crowd.out, &crowd.in, most, 0, 1))
         measure(&sampler, &crowd, &sizes);
     sampler_close(&sampler);
     buffer_close(&crowd.out);

@@ -126,10 +126,10 @@ static void open_blocks(struct blocks *b, size_t most) {
     b->flush = options_is(&bench->options, "flush", "yes");
     b->next = (bench->rank + 1) % bench->size;
     b->file = MPI_FILE_NULL;
-    memory_ask(bench->comm, 2 * buffer_room(most, false, 0, 1), &bench->failure);
+    memory_ask(bench->comm, 2 * buffer_room(most, 0, 1), &bench->failure);
     if (!failed(&bench->failure)) {
-        buffer_open(&b->out, &bench->layout, "write", most, false, 0, 1, &bench->failure);
-        buffer_open(&b->in, &bench->layout, "read", most, false, 0, 1, &bench->failure);
+        bench_buffer(bench, &b->out, "write", most, 0, 1);
+        bench_buffer(bench, &b->in, "read", most, 0, 1);
     }
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         open_file(b, &bench->failure);

@@ -4,15 +4,7 @@
 
 // Returns the value of the line `name` of /proc/self/status, B; NAN without such a line.
 static double status_of(const char *name) {
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    double kib = NAN;
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, name, strlen(name)) == 0 && sscanf(line + strlen(name), ":%lf", &kib))
-            break;
-    if (file)
-        fclose(file);
-    return kib * 1024;
+    return 1024 * machine_number("", "/proc/self/status", name);
 }
 
 double kernel_resident(void) {

@@ -135,12 +135,9 @@ enum { ALONE = sizeof alone / sizeof *alone };
 static void measure_alone(struct sampler *sampler, struct subject *subject,
                           const struct alone *what, const char *name) {
     struct bench *bench = sampler->bench;
-    size_t cache = node_cache();
     lay_out(subject, bench, false);
-    buffer_open(&subject->from, &subject->layout, "send", subject->bytes, false, cache, 1,
-                &bench->failure);
-    buffer_open(&subject->to, &subject->layout, "receive", subject->bytes, false, cache, 1,
-                &bench->failure);
+    buffer_open(&subject->from, &subject->layout, "send", subject->bytes, 0, 1, &bench->failure);
+    buffer_open(&subject->to, &subject->layout, "receive", subject->bytes, 0, 1, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         sampler_measure(sampler, &(struct operation){.name = name,
                                                      .message = {.bytes = subject->bytes},
@@ -294,7 +291,7 @@ static void run(struct bench *bench) {
                     "--layout %s: where buffers are is what is measured; use --offsets",
                     bench->layout.name);
     size_t most = sizes_largest(options_sizes(options, "sizes")) * (size_t)bench->size;
-    memory_ask(bench->comm, 3 * buffer_room(most, false, node_cache(), 1), &bench->failure);
+    memory_ask(bench->comm, 3 * buffer_room(most, 0, 1), &bench->failure);
     if (failed(&bench->failure))
         return;
     tools_open(&tools, bench);

@@ -135,17 +135,13 @@ static void add_line(struct study *study, struct bench *bench) {
 static void add_message(struct study *study, struct bench *bench, size_t bytes) {
     struct lane *lane = next_lane(study, bench);
     lane->count = (int)bytes;
-    buffer_open(&lane->out, &bench->layout, "send", bytes, false, node_cache(), 1,
-                &bench->failure);
-    buffer_open(&lane->in, &bench->layout, "receive", bytes, false, node_cache(), 1,
-                &bench->failure);
+    bench_buffers(bench, &lane->out, &lane->in, bytes, 0, 1);
     study->turns[study->count++].operation =
         (struct operation){.name = "pingpong",
                            .message = {.bytes = bytes, .payload = 2 * (double)bytes},
                            .around = &message,
                            .run = pass_message,
                            .state = lane};
-    ranks_agree(bench->comm, &bench->failure, false);
 }
 
 static void measure(struct study *study, struct bench *bench) {

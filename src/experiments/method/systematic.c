@@ -158,16 +158,13 @@ static void measure_two_calls(struct sampler *sampler, struct blocks *blocks) {
 // time is the longest of the ranks' own, after a barrier. Collective; failure agreed.
 static void first_calls_measure(struct bench *bench, size_t bytes) {
     struct sampler sampler;
-    struct buffer out, in;
+    struct buffer out = {0}, in = {0};
     size_t room = bytes * (size_t)bench->size;
     sampler_read(&sampler, bench);
     sampler.start = start_find("barrier");
     sampler.stage = sampler.calls = 1;
     sampler.stop.min = sampler.stop.max = options_integer(&bench->options, "communicators");
-    memory_ask(bench->comm, 2 * room, &bench->failure);
-    buffer_open(&out, &bench->layout, "send", room, false, node_cache(), 1, &bench->failure);
-    buffer_open(&in, &bench->layout, "receive", room, false, node_cache(), 1, &bench->failure);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+    if (bench_buffers(bench, &out, &in, room, 0, 1)) {
         struct blocks blocks = {.all = bench->comm,
                                 .comm = MPI_COMM_NULL,
                                 .rank = bench->rank,
@@ -280,10 +277,9 @@ static void broadcasts(struct sampler *sampler, size_t bytes) {
         if (ways[i].rotating)
             operation.around = &rotating;
         sampler->per_rank |= ways[i].per_rank;
-        memory_ask(bench->comm, buffer_room(bytes, ways[i].cold, node_cache(), 1),
+        memory_ask(bench->comm, buffer_room(bytes, ways[i].cold ? node_cache() : 0, 1),
                    &bench->failure);
-        buffer_open(&b.buffer, &bench->layout, "message", bytes, ways[i].cold, node_cache(), 1,
-                    &bench->failure);
+        bench_buffer(bench, &b.buffer, "message", bytes, ways[i].cold ? node_cache() : 0, 1);
         if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
             sampler_measure(sampler, &operation);
         buffer_close(&b.buffer);
@@ -302,8 +298,7 @@ static void loops(struct sampler *sampler, size_t bytes) {
         printf(
             "# linear-loop: by the formula a loop of 2 ranks has no error; what is seen is that "
             "calls of a loop overlap; start 3 or more ranks to see the formula's error\n");
-    buffer_open(&b.buffer, &bench->layout, "message", bytes, false, node_cache(), 1,
-                &bench->failure);
+    bench_buffer(bench, &b.buffer, "message", bytes, 0, 1);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         struct operation operation = operation_of(&b, "linear", linear);
         sampler_measure(sampler, &operation);

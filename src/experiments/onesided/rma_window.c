@@ -81,7 +81,7 @@ static void make(struct rma *rma, size_t room, struct layout *layout, struct fai
         k++;
     refuse_far(rma->kind, kinds[k].ours, layout->memory, failure);
     if (kinds[k].ours)
-        buffer_open(&rma->own, layout, "window", room - 2 * page(), false, 0, 1, failure);
+        buffer_open(&rma->own, layout, "window", room - 2 * page(), 0, 1, failure);
     if (ranks_agree(rma->pair->comm, failure, false) != STATUS_OK)
         return;
     MPI_Errhandler handler; // of all other errors on the communicator
@@ -125,7 +125,7 @@ void rma_open(struct bench *bench, struct pair *pair, size_t most) {
     MPI_Group_incl(both, 1, &rma->peer, &rma->partner);
     MPI_Group_free(&both);
     // Bytes that a window's slots take: as those of the pair's own buffers.
-    size_t room = buffer_room(most, false, 0, rma->queue) + 2 * page();
+    size_t room = buffer_room(most, 0, rma->queue) + 2 * page();
     memory_ask(bench->comm, 2 * room, failure);
     if (!failed(failure) && strcmp(rma->kind, "shared") == 0)
         refuse_apart(rma, failure);
@@ -135,8 +135,7 @@ void rma_open(struct bench *bench, struct pair *pair, size_t most) {
                     bench->layout.name, rma->element);
     if (ranks_agree(pair->comm, failure, false) != STATUS_OK)
         return;
-    buffer_open(&rma->expected, &bench->layout, "expected", rma->element, false, 0, rma->queue,
-                failure);
+    bench_buffer(bench, &rma->expected, "expected", rma->element, 0, rma->queue);
     rma->requests = rma->row->requested ? malloc(rma->queue * sizeof *rma->requests) : NULL;
     if (rma->row->requested && !rma->requests)
         failure_set(failure, STATUS_USAGE, "no memory for a --queue of %zu", rma->queue);
@@ -277,8 +276,8 @@ static void verify_window(struct rma *rma, unsigned round, struct failure *failu
             payload_fill(scratch, bytes, pair->peer, sent(rma, round, i));
             take_away(rma, rma->memory + at, scratch);
         }
-        pair_verify(pair, rma->memory + at, bytes, replaced ? pair->peer : pair->self,
-                    replaced ? sent(rma, round, i) : kept(rma, round, i), failure);
+        payload_verify(rma->memory + at, bytes, replaced ? pair->peer : pair->self,
+                       replaced ? sent(rma, round, i) : kept(rma, round, i), pair->self, failure);
     }
     release(rma);
 }
@@ -287,7 +286,7 @@ static void verify_fetched(const struct rma *rma, unsigned round, struct failure
     const struct pair *pair = rma->pair;
     size_t bytes = (size_t)rma->count * rma->element;
     for (size_t i = 0, at = 0; i < rma->queue; i++, at += rma->step)
-        pair_verify(pair, rma->in + at, bytes, pair->peer, kept(rma, round, i), failure);
+        payload_verify(rma->in + at, bytes, pair->peer, kept(rma, round, i), pair->self, failure);
 }
 
 void rma_check(const struct operation *operation, unsigned round, struct failure *failure) {

@@ -245,7 +245,7 @@ static void each_payload(struct pair *pair, const struct lane *lane, size_t coun
         else if (!verify)
             payload_poison(bytes, count, pair->peer, first + i);
         else if (!lane->sends)
-            pair_verify(pair, bytes, reached(pair, count), pair->peer, first + i, verify);
+            payload_verify(bytes, reached(pair, count), pair->peer, first + i, pair->self, verify);
     }
     buffer->at = at;
 }

@@ -152,7 +152,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
     run_calls(pair, 1);
     if (apart(typed))
         form_gather(&typed->form, packed_in, in, count);
-    pair_verify(pair, packed_in, typed->bytes, pair->peer, round, failure);
+    payload_verify(packed_in, typed->bytes, pair->peer, round, pair->self, failure);
 }
 
 // Drops sizes that a transfer cannot do, and makes room for the data.
@@ -174,11 +174,11 @@ static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) 
     if (failed(&bench->failure) || !apart(typed))
         return;
     size_t room = largest / typed->form.unit * typed->form.extent;
-    memory_ask(bench->comm, 2 * buffer_room(room, false, 0, 1), &bench->failure);
+    memory_ask(bench->comm, 2 * buffer_room(room, 0, 1), &bench->failure);
     if (failed(&bench->failure))
         return;
-    buffer_open(&typed->out, &bench->layout, "send data", room, false, 0, 1, &bench->failure);
-    buffer_open(&typed->in, &bench->layout, "receive data", room, false, 0, 1, &bench->failure);
+    bench_buffer(bench, &typed->out, "send data", room, 0, 1);
+    bench_buffer(bench, &typed->in, "receive data", room, 0, 1);
     ranks_agree(bench->comm, &bench->failure, false);
 }
 

@@ -241,7 +241,7 @@ static void run(struct bench *bench) {
     }
     memory_ask(bench->comm, most, &bench->failure);
     if (!failed(&bench->failure)) {
-        buffer_open(&eager.buffer, &bench->layout, "message", most, false, 0, 1, &bench->failure);
+        bench_buffer(bench, &eager.buffer, "message", most, 0, 1);
         ranks_agree(bench->comm, &bench->failure, false);
     }
     if (!failed(&bench->failure)) {

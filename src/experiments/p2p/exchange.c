@@ -68,7 +68,8 @@ static void check(const struct operation *operation, unsigned round, struct fail
     payload_poison(in, count, pair->peer, round);
     payload_fill(out, count, pair->self, round);
     operation->run(pair, 1);
-    pair_verify(pair, operation->run == replace ? out : in, count, pair->peer, round, failure);
+    payload_verify(operation->run == replace ? out : in, count, pair->peer, round, pair->self,
+                   failure);
 }
 
 // Leaves the sizes at which the blocking exchange was seen to come to its end.

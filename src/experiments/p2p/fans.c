@@ -106,13 +106,12 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
                       .peers = root ? bench->size - 1 : 1,
                       .queue = queue};
     size_t messages = queue * (size_t)fan.peers, most = sizes_largest(sizes);
-    memory_ask(bench->comm, buffer_room(most, false, 0, messages), &bench->failure);
+    memory_ask(bench->comm, buffer_room(most, 0, messages), &bench->failure);
     fan.requests = malloc(messages * sizeof *fan.requests);
     if (!fan.requests)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for a queue of %zu", messages);
     else if (!failed(&bench->failure))
-        buffer_open(&fan.buffer, &bench->layout, fan.sends ? "send" : "receive", most, false, 0,
-                    messages, &bench->failure);
+        bench_buffer(bench, &fan.buffer, fan.sends ? "send" : "receive", most, 0, messages);
     struct curve curve = {
         {.name = in ? "fan-in" : "fan-out",
          .special = {.own = queue > 1},

@@ -246,7 +246,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
     matching_fill(pair, queue);
     operation->run(pair, 1);
     if (pair->rank == 1)
-        pair_verify(pair, landing, bytes, pair->peer, round, failure);
+        payload_verify(landing, bytes, pair->peer, round, pair->self, failure);
     matching_drain(pair, queue);
 }
 
@@ -297,10 +297,8 @@ static void weigh(struct bench *bench, const struct pairing *pairing, struct pla
     size_t *sorted = malloc(depths->count * sizeof *sorted), slots = sizes_largest(depths) + 1;
     if (!sorted)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu depths", depths->count);
-    buffer_open(&pair.out, &bench->layout, "send", (size_t)pair.count, false, 0, 1,
-                &bench->failure);
-    buffer_open(&pair.in, &bench->layout, "receive", (size_t)pair.count, false, 0, slots,
-                &bench->failure);
+    bench_buffer(bench, &pair.out, "send", (size_t)pair.count, 0, 1);
+    bench_buffer(bench, &pair.in, "receive", (size_t)pair.count, 0, slots);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         memcpy(sorted, depths->bytes, depths->count * sizeof *sorted);
         sizes_sort(&(struct sizes){sorted, depths->count});

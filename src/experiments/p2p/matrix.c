@@ -112,7 +112,7 @@ static void run(struct bench *bench) {
                     "%d ranks have too many pairs; start at most %d, one on each node",
                     bench->size, RANKS_MOST);
     sampler_open(&sampler, bench, false);
-    if (bench_buffers(bench, &link.out, &link.in, most, 1))
+    if (bench_buffers(bench, &link.out, &link.in, most, 0, 1))
         measure_all(&sampler, &link, &sizes);
     sampler_close(&sampler);
     buffer_close(&link.out);

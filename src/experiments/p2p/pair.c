@@ -93,11 +93,6 @@ void pair_receive(struct pair *pair) {
              MPI_STATUS_IGNORE);
 }
 
-void pair_verify(const struct pair *pair, const char *bytes, size_t count, int sender,
-                 unsigned message, struct failure *failure) {
-    payload_verify(bytes, count, sender, message, pair->self, failure);
-}
-
 // One message in the chosen mode, from one of the two (0 or 1) to the other, into a place that
 // held the complement of what must arrive.
 static void check_one(struct pair *pair, int sender, unsigned message, struct failure *failure) {
@@ -116,7 +111,7 @@ static void check_one(struct pair *pair, int sender, unsigned message, struct fa
     pair_post(pair, &request);
     MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    pair_verify(pair, place, count, pair->peer, message, failure);
+    payload_verify(place, count, pair->peer, message, pair->self, failure);
 }
 
 void pair_enter(const struct operation *operation) {
@@ -172,21 +167,18 @@ static void attach(struct pair *pair, size_t bytes, struct failure *failure) {
 
 // Buffers for messages of up to `most` B.
 static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
-    const struct options *options = &bench->options;
-    bool cold = asks(options, "cache", "cold");
     bool buffered = pair->send == MPI_Bsend;
-    size_t cache = node_cache(), slots = pair->pattern->slots ? pair->pattern->slots : 1;
+    size_t cache = bench_cache(bench), slots = pair->pattern->slots ? pair->pattern->slots : 1;
     // Ready mode has two receives posted at a time.
     size_t slots_in = pair->ready ? slots + 1 : slots;
     memory_ask(bench->comm,
-               buffer_room(most, cold, cache, slots) + buffer_room(most, cold, cache, slots_in) +
+               buffer_room(most, cache, slots) + buffer_room(most, cache, slots_in) +
                    (buffered ? BUFFERED_AT_ONCE * most : 0),
                &bench->failure);
     if (failed(&bench->failure))
         return;
-    buffer_open(&pair->out, &bench->layout, "send", most, cold, cache, slots, &bench->failure);
-    buffer_open(&pair->in, &bench->layout, "receive", most, cold, cache, slots_in,
-                &bench->failure);
+    bench_buffer(bench, &pair->out, "send", most, cache, slots);
+    bench_buffer(bench, &pair->in, "receive", most, cache, slots_in);
     if (buffered)
         attach(pair, most, &bench->failure);
     // Wildcard receives would also take the messages by which ranks start and agree.

@@ -123,7 +123,3 @@ void pair_send(struct pair *pair, MPI_Request *sent);
 void pair_send_whole(struct pair *pair); // until its end, in either case
 void pair_post(struct pair *pair, MPI_Request *received);
 void pair_receive(struct pair *pair);
-
-// The failure of a message from `sender` (a rank) that is not what payload_fill put there.
-void pair_verify(const struct pair *pair, const char *bytes, size_t count, int sender,
-                 unsigned message, struct failure *failure);

@@ -196,7 +196,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
     run_calls(pair, 1);
     leave(operation);
     if (pair->rank == 1 || ((const struct parts *)pair->pattern->variant)->legs_count == 2)
-        pair_verify(pair, in, operation->message.bytes, pair->peer, round, failure);
+        payload_verify(in, operation->message.bytes, pair->peer, round, pair->self, failure);
 }
 
 // Partitions are of one size.

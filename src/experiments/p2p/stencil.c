@@ -184,7 +184,7 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
     struct stencil stencil = {.comm = bench->comm, .self = bench->rank, .dimensions = dimensions};
     size_t most = sizes_largest(sizes);
     open_grid(&stencil, bench->size);
-    bench_buffers(bench, &stencil.out, &stencil.in, most, (size_t)stencil.sides);
+    bench_buffers(bench, &stencil.out, &stencil.in, most, 0, (size_t)stencil.sides);
     for (int i = 0; i < WAYS && ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK;
          i++) {
         if (strcmp(way, "all") != 0 && strcmp(way, ways[i].way) != 0)

@@ -149,8 +149,8 @@ static void check(const struct operation *operation, unsigned round, struct fail
         size_t arrived = lanes->queue == 0 ? 1 : pair->rank == 1 ? pair->in.least : 0;
         size_t at = 0; // slots are visited in leaps
         for (size_t i = 0; i < arrived; i++, at = (at + pair->in.leap) % pair->in.slots)
-            pair_verify(pair, pair->in.pool + at * pair->in.step, operation->message.bytes,
-                        pair->peer, message(lanes, round, t, at), failure);
+            payload_verify(pair->in.pool + at * pair->in.step, operation->message.bytes,
+                           pair->peer, message(lanes, round, t, at), pair->self, failure);
     }
 }
 
@@ -196,11 +196,10 @@ static int hints_kept(MPI_Comm comm) {
 // Room for `count` threads; the first one has the pair's own buffers.
 static void open_lanes(struct bench *bench, struct pair *pair, size_t most) {
     struct lanes *lanes = pair->pattern->variant;
-    bool cold = options_is(&bench->options, "cache", "cold");
     bool apart = !options_is(&bench->options, "communicators", "one");
     bool hints = options_is(&bench->options, "communicators", "hints");
-    size_t cache = node_cache(), slots = pair->pattern->slots;
-    memory_ask(bench->comm, 2 * (size_t)(lanes->count - 1) * buffer_room(most, cold, cache, slots),
+    size_t cache = bench_cache(bench), slots = pair->pattern->slots;
+    memory_ask(bench->comm, 2 * (size_t)(lanes->count - 1) * buffer_room(most, cache, slots),
                &bench->failure);
     if (failed(&bench->failure))
         return;
@@ -216,10 +215,8 @@ static void open_lanes(struct bench *bench, struct pair *pair, size_t most) {
             lane->pair.comm = own_comm(pair->comm, i, hints);
         if (i == 0)
             continue;
-        buffer_open(&lane->pair.out, &bench->layout, "send", most, cold, cache, slots,
-                    &bench->failure);
-        buffer_open(&lane->pair.in, &bench->layout, "receive", most, cold, cache, slots,
-                    &bench->failure);
+        bench_buffer(bench, &lane->pair.out, "send", most, cache, slots);
+        bench_buffer(bench, &lane->pair.in, "receive", most, cache, slots);
     }
     if (hints)
         bench_found(bench, "endpoint_hints_kept", hints_kept(lanes->at[0].pair.comm));

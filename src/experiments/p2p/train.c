@@ -183,13 +183,9 @@ void train_measure(struct train *train, struct amount *amounts, int count) {
 
 static bool open_train(struct train *train, struct compute *compute, const struct sizes *sizes) {
     struct bench *bench = train->bench;
-    bool cold = options_is(&bench->options, "cache", "cold");
-    size_t most = sizes_largest(sizes), cache = node_cache();
-    memory_ask(bench->comm, 2 * buffer_room(most, cold, cache, 1), &bench->failure);
-    if (failed(&bench->failure))
+    size_t most = sizes_largest(sizes), cache = bench_cache(bench);
+    if (!bench_buffers(bench, &train->out, &train->in, most, cache, 1))
         return false;
-    buffer_open(&train->out, &bench->layout, "send", most, cold, cache, 1, &bench->failure);
-    buffer_open(&train->in, &bench->layout, "receive", most, cold, cache, 1, &bench->failure);
     bool chain = !options_have(&bench->options, "compute-bytes");
     compute_open(compute,
                  chain ? CHAIN_BYTES : (size_t)options_integer(&bench->options, "compute-bytes"),

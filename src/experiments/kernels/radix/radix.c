@@ -165,8 +165,8 @@ static double between_two(struct bench *bench, MPI_Comm comm, const size_t *byte
     else
         failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu lengths", count);
     sizes.count = count;
-    buffer_open(&pair.out, &anywhere, "send", most, false, 0, 1, &bench->failure);
-    buffer_open(&pair.in, &anywhere, "receive", most, false, 0, 1, &bench->failure);
+    buffer_open(&pair.out, &anywhere, "send", most, 0, 1, &bench->failure);
+    buffer_open(&pair.in, &anywhere, "receive", most, 0, 1, &bench->failure);
     if (ranks_agree(comm, &bench->failure, false) == STATUS_OK) {
         buffer_shape(&pair.out, most);
         buffer_shape(&pair.in, most);

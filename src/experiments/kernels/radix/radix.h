@@ -90,6 +90,13 @@ RADIX_ALWAYS uint64_t radix_key(const void *keys, size_t i, bool wide) {
     return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
 }
 
+RADIX_ALWAYS void radix_put(void *keys, size_t i, uint64_t key, bool wide) {
+    if (wide)
+        ((uint64_t *)keys)[i] = key;
+    else
+        ((uint32_t *)keys)[i] = (uint32_t)key;
+}
+
 // radix_local.c: within one rank.
 // counts[d] of `count` keys whose digit of the pass is d; the counts are set to 0 first.
 void radix_histogram(const void *keys, size_t count, bool wide, const struct digits *digits,
@@ -131,6 +138,13 @@ void radix_arrivals(const struct window *window, int size, uint64_t begin, uint6
 void radix_plan_pass(struct radix *radix);
 // Returns the number of keys that arrive from `source`.
 uint64_t radix_comes(const struct radix *radix, int source);
+
+// The sorted keys of a pass are the next pass's input.
+static inline void radix_swap(struct radix *radix) {
+    void *sorted = radix->out;
+    radix->out = radix->in;
+    radix->in = sorted;
+}
 
 // Buffers for `radix->keys` keys of its width, and what the variant works with.
 void radix_open(struct radix *radix, struct failure *failure);

@@ -37,10 +37,7 @@ void radix_fill(void *state) {
     struct radix *radix = state;
     uint64_t first = (uint64_t)radix->rank * radix->keys;
     for (size_t i = 0; i < radix->keys; i++) {
-        if (radix->wide)
-            ((uint64_t *)radix->in)[i] = input(radix, first + i);
-        else
-            ((uint32_t *)radix->in)[i] = (uint32_t)input(radix, first + i);
+        radix_put(radix->in, i, input(radix, first + i), radix->wide);
     }
 }
 

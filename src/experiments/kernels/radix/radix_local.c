@@ -45,10 +45,7 @@ RADIX_ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, i
     for (size_t i = 0; i < count; i++) {
         uint64_t key = radix_key(keys, i, wide);
         uint64_t place = starts[key >> shift & mask]++;
-        if (wide)
-            ((uint64_t *)to)[place] = key;
-        else
-            ((uint32_t *)to)[place] = (uint32_t)key;
+        radix_put(to, place, key, wide);
     }
 }
 
@@ -67,10 +64,7 @@ RADIX_ALWAYS void combine(const void *keys, void *to, size_t count, bool wide, i
         uint64_t key = radix_key(keys, i, wide), digit = key >> shift & mask;
         uint64_t place = starts[digit]++;
         char *line = lines + digit * RADIX_LINE;
-        if (wide)
-            ((uint64_t *)line)[place & last] = key;
-        else
-            ((uint32_t *)line)[place & last] = (uint32_t)key;
+        radix_put(line, place & last, key, wide);
         if ((place & last) != last)
             continue;
         if (place - last >= begins[digit]) // a constant length, so no call
@@ -112,10 +106,7 @@ RADIX_ALWAYS void place(const void *keys, size_t count, bool wide, int shift, ui
         uint64_t place = digit < window->count ? next[digit]++ : limit;
         if (place >= limit)
             continue;
-        if (wide)
-            ((uint64_t *)to)[place] = key;
-        else
-            ((uint32_t *)to)[place] = (uint32_t)key;
+        radix_put(to, place, key, wide);
     }
 }
 
@@ -156,10 +147,7 @@ RADIX_ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, i
         for (size_t i = 0; i < runs[r].count; i++) {
             uint64_t key = radix_key(runs[r].keys, i, wide);
             size_t place = places[key >> shift & mask]++;
-            if (wide)
-                ((uint64_t *)to)[place] = key;
-            else
-                ((uint32_t *)to)[place] = (uint32_t)key;
+            radix_put(to, place, key, wide);
         }
     }
     return true;

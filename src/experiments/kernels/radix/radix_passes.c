@@ -130,10 +130,7 @@ RADIX_ALWAYS void deal_keys(struct deal *deal, bool polled) {
             to = buffer_of(radix, peer);
             at = deal->peers[peer].filled++;
         }
-        if (radix->wide)
-            ((uint64_t *)to)[at] = key;
-        else
-            ((uint32_t *)to)[at] = (uint32_t)key;
+        radix_put(to, at, key, radix->wide);
         if (peer >= 0 && deal->peers[peer].filled == radix->room)
             flush(deal, peer);
         if (polled)
@@ -170,12 +167,6 @@ static void begin_pass(struct deal *deal) {
     radix->account.phase_s[RADIX_SCAN] += program_mark(radix->clock) - begin;
 }
 
-static void end_pass(struct radix *radix) {
-    void *sorted = radix->out;
-    radix->out = radix->in;
-    radix->in = sorted;
-}
-
 // Peers and requests in one piece.
 void radix_deal_open(struct radix *radix, struct failure *failure) {
     radix->own = malloc((size_t)radix->size * (sizeof(struct peer) + sizeof(MPI_Request)));
@@ -193,7 +184,7 @@ static void passes(struct radix *radix, struct deal deal, void (*pass)(struct de
         double begin = program_mark(radix->clock);
         pass(&deal);
         radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - begin;
-        end_pass(radix);
+        radix_swap(radix);
     }
 }
 
@@ -345,8 +336,6 @@ static void one_pass(struct radix *radix) {
 void radix_alltoallv(struct radix *radix) {
     for (radix->pass = 0; radix->pass < radix_passes(&radix->digits); radix->pass++) {
         one_pass(radix);
-        void *sorted = radix->out;
-        radix->out = radix->in;
-        radix->in = sorted;
+        radix_swap(radix);
     }
 }

@@ -265,9 +265,7 @@ static void sort_parts(struct split *split) {
                    split->rest);
         at += sum;
     }
-    void *sorted = radix->out;
-    radix->out = radix->in;
-    radix->in = sorted;
+    radix_swap(radix);
 }
 
 static void sort(struct split *split) {
@@ -352,16 +350,10 @@ static inline __attribute__((always_inline)) void repeat(void *to, uint64_t key,
     size_t i = 0;
     if (room >= AT_ONCE)
         for (; i < AT_ONCE; i++) {
-            if (wide)
-                ((uint64_t *)to)[i] = key;
-            else
-                ((uint32_t *)to)[i] = (uint32_t)key;
+            radix_put(to, i, key, wide);
         }
     for (; i < count; i++) {
-        if (wide)
-            ((uint64_t *)to)[i] = key;
-        else
-            ((uint32_t *)to)[i] = (uint32_t)key;
+        radix_put(to, i, key, wide);
     }
 }
 
