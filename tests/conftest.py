@@ -70,8 +70,15 @@ def pytest_runtest_call(item):
     return (yield from skipped_if_too_slow())
 
 
+def pytest_addoption(parser):
+    parser.addoption("--every-mpi", action="store_true",
+                     help="run cases marked `one_mpi` under every MPI library of the stack")
+
+
 @pytest.hookimpl(trylast=True)  # after the choice by -k and -m
 def pytest_collection_modifyitems(config, items):
+    if config.getoption("--every-mpi"):
+        return
     items[:], left = in_turns(items)
     config.hook.pytest_deselected(items=left)
 

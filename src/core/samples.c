@@ -5,6 +5,7 @@
 #include "moments.h"
 #include "whole.h"
 
+#include <search.h>
 #include <unistd.h>
 
 const char column_flag[] = "";
@@ -13,118 +14,58 @@ bool column_is_factor(const struct column *column) {
     return !*column->unit && column->unit != column_flag;
 }
 
-static uint64_t hashed(uint64_t hash, const void *bytes, size_t count) { // FNV-1a
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
+// A group of samples; the first of them stands for all.
+struct group {
+    const struct column *columns;
+    struct sample first;
+    size_t last; // its last sample
+};
+
+static int in_order(double a, double b) {
+    return (a > b) - (a < b);
 }
 
-static uint64_t text_hash(const char *text) {
-    return hashed(UINT64_C(0xcbf29ce484222325), text, strlen(text));
+static int by_group(const void *one, const void *other) {
+    const struct sample *a = &((const struct group *)one)->first;
+    const struct sample *b = &((const struct group *)other)->first;
+    const struct column *column = ((const struct group *)one)->columns;
+    int order = a->bytes != b->bytes ? (a->bytes > b->bytes) - (a->bytes < b->bytes)
+                                     : strcmp(a->operation, b->operation);
+    for (int e = 0; order == 0 && column && column[e].name; e++)
+        if (column_is_factor(&column[e]))
+            order = in_order(a->extra[e], b->extra[e]);
+    return order;
 }
 
-static uint64_t group_hash(const struct samples *samples, const struct sample *sample) {
-    uint64_t hash = text_hash(sample->operation);
-    const struct column *column = samples->columns;
-    hash = hashed(hash, &sample->bytes, sizeof sample->bytes);
-    for (int e = 0; column && column[e].name; e++)
-        if (column_is_factor(&column[e])) {
-            double value = sample->extra[e] + 0.0; // one zero, whatever its sign
-            hash = hashed(hash, &value, sizeof value);
-        }
-    return hash;
+static int by_text(const void *one, const void *other) {
+    return strcmp(((const struct name *)one)->text, ((const struct name *)other)->text);
 }
 
-static bool same_group(const struct samples *samples, const struct sample *a,
-                       const struct sample *b) {
-    if (a->bytes != b->bytes || strcmp(a->operation, b->operation) != 0)
-        return false;
-    const struct column *column = samples->columns;
-    for (int e = 0; column && column[e].name; e++)
-        if (column_is_factor(&column[e]) && a->extra[e] != b->extra[e])
-            return false;
-    return true;
-}
-
-// Room for one entry more, of which half stays empty. False: no memory.
-static bool index_grow(struct index *index, size_t count, const void *entries, size_t size,
-                       size_t hash_at) {
-    if (2 * (count + 1) <= index->room)
-        return true;
-    size_t room = index->room ? 2 * index->room : 64;
-    size_t *places = calloc(room, sizeof *places);
-    if (!places)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t hash;
-        memcpy(&hash, (const char *)entries + i * size + hash_at, sizeof hash);
-        size_t at = hash & (room - 1);
-        while (places[at])
-            at = (at + 1) & (room - 1);
-        places[at] = i + 1;
+static void tree_free(void **tree, int (*order)(const void *, const void *)) {
+    while (*tree) {
+        void *node = **(void ***)tree;
+        tdelete(node, tree, order);
+        free(node);
     }
-    free(index->places);
-    *index = (struct index){places, room};
-    return true;
-}
-
-// The place of a name, or an empty one; NULL: no memory.
-static size_t *name_place(struct samples *samples, const char *text, uint64_t hash) {
-    struct index *index = &samples->names_index;
-    if (!index_grow(index, samples->names_count, samples->names, sizeof *samples->names,
-                    offsetof(struct name, hash)))
-        return NULL;
-    size_t at = hash & (index->room - 1);
-    for (; index->places[at]; at = (at + 1) & (index->room - 1)) {
-        const struct name *name = &samples->names[index->places[at] - 1];
-        if (name->hash == hash && strcmp(name->text, text) == 0)
-            break;
-    }
-    return &index->places[at];
-}
-
-static size_t *group_place(struct samples *samples, const struct sample *sample, uint64_t hash) {
-    struct index *index = &samples->groups_index;
-    if (!index_grow(index, samples->groups_count, samples->groups, sizeof *samples->groups,
-                    offsetof(struct group, hash)))
-        return NULL;
-    size_t at = hash & (index->room - 1);
-    for (; index->places[at]; at = (at + 1) & (index->room - 1)) {
-        const struct group *group = &samples->groups[index->places[at] - 1];
-        if (group->hash == hash && same_group(samples, &samples->at[group->last], sample))
-            break;
-    }
-    return &index->places[at];
-}
-
-// A list that has room for one entry more; NULL: no memory.
-static void *grown(void *list, size_t count, size_t size) {
-    bool full = (count & (count - 1)) == 0; // room is the next power of two
-    return full ? realloc(list, (count ? 2 * count : 1) * size) : list;
 }
 
 // Whether sample number `i` has its place in its group.
 static bool join_group(struct samples *samples, size_t i) {
     struct sample *sample = &samples->at[i];
-    uint64_t hash = group_hash(samples, sample);
-    size_t *place = group_place(samples, sample, hash);
+    struct group *own = malloc(sizeof *own), **place = NULL;
     sample->before = sample->next = SAMPLE_NONE;
-    if (!place)
-        return false;
-    if (!*place) {
-        void *larger = grown(samples->groups, samples->groups_count, sizeof *samples->groups);
-        if (!larger)
-            return false;
-        samples->groups = larger;
-        samples->groups[samples->groups_count++] = (struct group){i, hash};
-        *place = samples->groups_count;
-        return true;
+    if (own) {
+        *own = (struct group){samples->columns, *sample, i};
+        place = tsearch(own, &samples->groups, by_group);
     }
-    struct group *group = &samples->groups[*place - 1];
-    sample->before = group->last;
-    samples->at[group->last].next = i;
-    group->last = i;
-    return true;
+    if (place && *place != own) {
+        sample->before = (*place)->last;
+        samples->at[(*place)->last].next = i;
+        (*place)->last = i;
+    }
+    if (!place || *place != own)
+        free(own);
+    return place;
 }
 
 void samples_add(struct samples *samples, struct sample sample, struct failure *failure) {
@@ -168,23 +109,22 @@ void samples_stream(struct samples *samples, struct sample sample, int rank,
 
 // The entry of a name, made where there is none; NULL: no memory, failure set.
 static struct name *find_name(struct samples *samples, const char *text, struct failure *failure) {
-    uint64_t hash = text_hash(text);
-    size_t *place = name_place(samples, text, hash);
-    if (place && !*place) {
-        void *larger = grown(samples->names, samples->names_count, sizeof *samples->names);
-        char *copy = larger ? strdup(text) : NULL;
-        if (larger)
-            samples->names = larger;
-        if (copy) {
-            samples->names[samples->names_count++] = (struct name){copy, hash, -1};
-            *place = samples->names_count;
-        }
+    size_t room = strlen(text) + 1;
+    struct name *own = malloc(sizeof *own + room), **place = NULL, **end = &samples->names;
+    if (own) {
+        *own = (struct name){.quantity = -1};
+        memcpy(own->text, text, room);
+        place = tsearch(own, &samples->named, by_text);
     }
-    if (!place || !*place) {
+    if (!place || *place != own)
+        free(own);
+    if (!place) {
         failure_set(failure, STATUS_FAILED, "no memory for the name %s", text);
         return NULL;
     }
-    return &samples->names[*place - 1];
+    while (*end && *end != *place)
+        end = &(*end)->next;
+    return *end = *place;
 }
 
 const char *samples_name(struct samples *samples, const char *text, struct failure *failure) {
@@ -222,13 +162,9 @@ struct samples samples_group(const struct samples *samples, size_t i) {
 void samples_close(struct samples *samples) {
     if (samples->file)
         whole_abandon(samples->file, samples->path);
-    for (size_t i = 0; i < samples->names_count; i++)
-        free(samples->names[i].text);
-    free(samples->names);
+    tree_free(&samples->named, by_text);
+    tree_free(&samples->groups, by_group);
     free(samples->rows);
-    free(samples->groups);
-    free(samples->names_index.places);
-    free(samples->groups_index.places);
     free(samples->at);
     *samples = (struct samples){0};
 }
@@ -348,9 +284,9 @@ static void describe_columns(const struct column *column, bool roles, struct jso
 static void describe_quantities(const struct samples *samples, struct json *json) {
     static const char *const names[] = {"single", "steady", "own"};
     json_member(json, "quantities", open, '{');
-    for (size_t i = 0; i < samples->names_count; i++)
-        if (samples->names[i].quantity >= 0) {
-            json_member(json, samples->names[i].text, string, names[samples->names[i].quantity]);
+    for (const struct name *name = samples->names; name; name = name->next)
+        if (name->quantity >= 0) {
+            json_member(json, name->text, string, names[name->quantity]);
         }
     json_close(json, '}');
 }

@@ -47,17 +47,11 @@ enum { ROWS_MOST = 8192 }; // rows of ranks that wait for the file, however many
 
 #define SAMPLE_NONE ((size_t)-1)
 
-// Finds entries of a list by their hash: 0 is an empty place, n is entry n - 1.
-struct index {
-    size_t *places; // owned
-    size_t room;    // a power of two
-};
-
 // A name, kept as long as the samples, and what the times of that operation are.
 struct name {
-    char *text; // owned
-    uint64_t hash;
+    struct name *next;
     int quantity; // -1: not said
+    char text[];
 };
 
 // The value of a sample for one rank alone. It waits here for the file, and is not kept
@@ -66,11 +60,6 @@ struct rank_row {
     struct sample sample;
     int rank;
     size_t behind; // how many samples stand before it
-};
-
-struct group {
-    size_t last; // its last sample
-    uint64_t hash;
 };
 
 struct samples {
@@ -85,10 +74,8 @@ struct samples {
     struct rank_row *rows;        // owned: those that are not in it yet
     size_t rows_count, rows_room;
     size_t streamed;      // all rows so far
-    struct name *names;   // owned
-    struct group *groups; // owned
-    size_t names_count, groups_count;
-    struct index names_index, groups_index;
+    struct name *names;   // in the order of their first use
+    void *named, *groups; // owned: trees (tsearch) of the names, and of the groups of samples
 };
 
 // Opens the temporary file of `prefix`.csv, so that an unwritable place is found before anything
