@@ -689,6 +689,7 @@ void sampler_close(struct sampler *sampler) {
     if (!failed(&bench->failure) && sampler->arrival.offsets)
         arrival_describe(&sampler->arrival, &bench->arrival);
     arrival_close(&sampler->arrival);
+    sync_close(&sampler->sync);
     errors_during(NULL, 0);
     if (bench->rank == 0 && !failed(&bench->failure) && sampler->start && sampler->start->windows)
         printf("# windows: operations that did not end within their window are left out, which "

@@ -106,8 +106,9 @@ static void learn_hierarchical(struct sync *sync, struct failure *failure) {
 }
 
 // Ranks of a host read one clock and differ only by the origin of their counts. This difference is
-// known to the tick, so only the first ranks of the hosts measure by messages. The check that
-// follows uses messages for all ranks, so that it finds hosts without a common clock.
+// known to the tick, so only the first ranks of the hosts measure by messages. The first check
+// uses messages for all ranks, so that it finds hosts without a common clock; later ones do as the
+// measurement does.
 static void learn_two_level(struct sync *sync, struct failure *failure) {
     struct {
         struct model model;
@@ -116,20 +117,19 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
         uint64_t origin;
         int rank;
     } first;
-    MPI_Comm host, firsts;
     int apart = sync->clock->kind == CLOCK_WTIME || sync->clock->disturbed, any, place;
     PMPI_Allreduce(&apart, &any, 1, MPI_INT, MPI_MAX, sync->comm);
     if (any) {
         learn_tree(sync, sync->comm, failure);
         return;
     }
-    MPI_Comm_split_type(sync->comm, MPI_COMM_TYPE_SHARED, sync->rank, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &place);
-    MPI_Comm_split(sync->comm, place == 0 ? 0 : MPI_UNDEFINED, sync->rank, &firsts);
-    if (firsts != MPI_COMM_NULL) {
-        learn_tree(sync, firsts, failure);
-        MPI_Comm_free(&firsts);
-    }
+    MPI_Comm_split_type(sync->comm, MPI_COMM_TYPE_SHARED, sync->rank, MPI_INFO_NULL, &sync->host);
+    MPI_Comm_rank(sync->host, &place);
+    sync->by_host = true;
+    sync->first = place == 0;
+    MPI_Comm_split(sync->comm, sync->first ? 0 : MPI_UNDEFINED, sync->rank, &sync->firsts);
+    if (sync->first)
+        learn_tree(sync, sync->firsts, failure);
     if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
         first.model = sync->model;
         first.slope = sync->slope;
@@ -137,7 +137,7 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
         first.slope_applied = sync->slope_applied;
         first.origin = sync->clock->origin;
         first.rank = sync->rank;
-        PMPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host);
+        PMPI_Bcast(&first, sizeof first, MPI_BYTE, 0, sync->host);
         double later = (double)(int64_t)(sync->clock->origin - first.origin) * sync->clock->scale;
         sync->model = first.model;
         sync->slope = first.slope;
@@ -150,7 +150,14 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
         PMPI_Allreduce(&exact, &all_exact, 1, MPI_INT, MPI_MIN, sync->comm);
         sync->all_exact = all_exact != 0;
     }
-    MPI_Comm_free(&host);
+}
+
+void sync_close(struct sync *sync) {
+    if (sync->by_host && sync->first)
+        MPI_Comm_free(&sync->firsts);
+    if (sync->by_host)
+        MPI_Comm_free(&sync->host);
+    sync->by_host = false;
 }
 
 static int one_hop(int size) {
@@ -223,11 +230,14 @@ static struct found ask(const struct line *line) {
 
 // Measured in both directions, so that the asymmetry of a connection cancels. The parent in the
 // tree knows its own error already, which is added.
-static struct found look(const struct sync *sync, bool exact) {
+static struct found look(const struct sync *sync, MPI_Comm comm) {
     struct found mine = {0};
-    for (int round = 0; round < tree_rounds(sync->size); round++) {
-        struct tree_turn turn = tree_turn(sync->rank, sync->size, round);
-        struct line line = sync_line(sync, turn.peer, sync->model);
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int round = 0; round < tree_rounds(size); round++) {
+        struct tree_turn turn = tree_turn(rank, size, round);
+        struct line line = {comm, turn.peer, sync->clock, sync->model};
         struct found told[2]; // the error of the other rank, and our error as it measured it
         if (turn.peer < 0)
             continue;
@@ -235,18 +245,15 @@ static struct found look(const struct sync *sync, bool exact) {
             told[0] = mine;
             told[1] = ask(&line);
             line_serve(&line);
-            PMPI_Send(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm);
+            PMPI_Send(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, comm);
             continue;
         }
         line_serve(&line);
         struct found other = ask(&line);
-        PMPI_Recv(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm,
-                  MPI_STATUS_IGNORE);
+        PMPI_Recv(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, comm, MPI_STATUS_IGNORE);
         mine.error_s = told[0].error_s + (told[1].error_s - other.error_s) / 2;
         mine.at_s = (told[1].at_s + other.at_s) / 2;
         mine.round_trip_s = told[0].round_trip_s + (told[1].round_trip_s + other.round_trip_s) / 2;
-        if (exact) // this rank reads the clock of rank 0, whatever its messages suggest
-            mine.error_s = mine.round_trip_s = 0;
     }
     return mine;
 }
@@ -256,17 +263,19 @@ static int by_error(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Measures the error of each rank as the median of some looks. `exact`: ranks that read the clock
-// of rank 0 have none.
-static void find_error(struct sync *sync, bool exact) {
-    struct found found[SYNC_LOOKS];
-    for (int i = 0; i < SYNC_LOOKS; i++)
-        found[i] = look(sync, exact && sync->exact);
+// Measures the error of each rank as the median of some looks. `by_host`: by messages only between
+// the first ranks of the hosts, as the other ranks of a host have the same error.
+static void find_error(struct sync *sync, bool by_host) {
+    struct found found[SYNC_LOOKS] = {0};
+    for (int i = 0; i < SYNC_LOOKS && (!by_host || sync->first); i++)
+        found[i] = look(sync, by_host ? sync->firsts : sync->comm);
     qsort(found, SYNC_LOOKS, sizeof *found, by_error);
-    const struct found *median = &found[SYNC_LOOKS / 2];
-    sync->end_s = median->error_s;
-    sync->round_trip_s = median->round_trip_s;
-    sync->found_s = sync_own(sync, median->at_s);
+    struct found median = found[SYNC_LOOKS / 2];
+    if (by_host)
+        PMPI_Bcast(&median, FOUND_DOUBLES, MPI_DOUBLE, 0, sync->host);
+    sync->end_s = median.error_s;
+    sync->round_trip_s = median.round_trip_s;
+    sync->found_s = sync_own(sync, median.at_s);
     sync->looked_s = clock_now(sync->clock);
 }
 
@@ -292,6 +301,7 @@ static void learn(struct sync *sync, struct failure *failure) {
         sync->model = (struct model){0};
         sync->slope = sync->slope_se = sync->learnt_trip_s = sync->most_s = 0;
         sync->exact = sync->all_exact = false;
+        sync_close(sync);
         sync->method->learn(sync, failure);
         sync->base = (struct anchor){sync->model.reference, sync->model.offset};
         // All ranks are checked by messages here: this finds hosts whose ranks do not read one
@@ -343,7 +353,7 @@ void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
 double sync_check(struct sync *sync) {
     if (!sync->method || sync->all_exact)
         return 0;
-    find_error(sync, true);
+    find_error(sync, sync->by_host);
     double error = largest(sync, fmax(0, fabs(sync->end_s) - uncertain(sync)));
     sync->most_s = fmax(sync->most_s, error);
     sync->uncertain_s = fmax(sync->uncertain_s, largest(sync, uncertain(sync)));

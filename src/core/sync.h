@@ -31,10 +31,13 @@ struct sync {
     struct model model; // from its clock to the one of rank 0
     double slope, slope_se;
     bool slope_applied;
-    double learnt_trip_s; // round trip of the reading that the model is based on
-    bool exact;           // this rank reads the clock that rank 0 reads
-    bool all_exact;       // all ranks do: there is nothing to check
-    struct anchor base;   // where the model was measured
+    double learnt_trip_s;  // round trip of the reading that the model is based on
+    bool exact;            // this rank reads the clock that rank 0 reads
+    bool all_exact;        // all ranks do: there is nothing to check
+    bool by_host;          // the ranks of each host read one clock; then:
+    bool first;            // this rank is the first one of its host
+    MPI_Comm host, firsts; // the ranks of this host; the first ranks of all hosts
+    struct anchor base;    // where the model was measured
     // Results of the checks; every rank has its own: its error against rank 0, and the round trip
     // of that reading. The error is wrong by at most half of the round trip.
     double round_trip_s, begin_s, end_s;
@@ -69,9 +72,9 @@ enum { SYNC_LOOKS = 1, SYNC_POINTS = 2, SYNC_EXCHANGES = 1 };
 enum { SYNC_LOOKS = 3, SYNC_POINTS = 14, SYNC_EXCHANGES = 10 };
 #endif
 
-// Measures the error again, down a tree of ranks, unless all ranks read one clock. Returns, on all
-// ranks, the largest certain error of any rank: the uncertainty of the check is subtracted.
-// Collective.
+// Measures the error again, down a tree of ranks, of which there is one for each clock that ranks
+// of a host read; nothing if all ranks read one clock. Returns, on all ranks, the largest certain
+// error of any rank: the uncertainty of the check is subtracted. Collective.
 double sync_check(struct sync *sync);
 
 // Whether the time of --sync-again has passed since the last check. Collective.
@@ -80,6 +83,8 @@ bool sync_due(struct sync *sync);
 // Corrects each model that the last check found wrong: its offset or, if the method knows drift,
 // the slope between the two checks, which are further apart than any baseline.
 void sync_repair(struct sync *sync);
+
+void sync_close(struct sync *sync);
 
 // Members of the clocks of `count` ranks: their values in the order of the members. For several
 // ranks each member is a list of its least value, median and largest value.
