@@ -180,7 +180,7 @@ static void describe_ranks(int rank, int size, struct json *json, struct failure
     if (mine.lost || own.lost || place.lost)
         failure_set(failure, STATUS_FAILED, "no memory to describe rank %d", rank);
     if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK)
-        all = ranks_join(MPI_COMM_WORLD, mine.text);
+        all = fold_join(MPI_COMM_WORLD, mine.text);
     json_member(json, "ranks", open, '[');
     json_raw(json, all ? all : "");
     json_close(json, ']');

@@ -249,3 +249,20 @@ bool fold_write(struct fold *fold, MPI_Comm comm, const char *who, const char *m
     fold_free(fold);
     return true;
 }
+
+char *fold_join(MPI_Comm comm, const char *text) {
+    struct fold fold = {0};
+    struct json all = {0};
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    fold_add(&fold, rank, NULL, text, 0);
+    if (fold_ranks(&fold, comm) && rank == 0) {
+        fold_order(&fold);
+        for (size_t i = 0; i < fold.count; i++)
+            json_raw(&all, fold.at[i].text);
+    }
+    fold_free(&fold);
+    if (all.lost)
+        json_free(&all);
+    return all.text;
+}

@@ -52,3 +52,7 @@ bool fold_write(struct fold *fold, MPI_Comm comm, const char *who, const char *m
                 struct json *json);
 
 void fold_free(struct fold *fold);
+
+// Joins the texts of all ranks of `comm`, each of which is another one, with commas, in the order
+// of ranks. Collective. Rank 0 gets a string to free (NULL: no memory), the others NULL.
+char *fold_join(MPI_Comm comm, const char *text);

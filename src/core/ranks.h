@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages between ranks outside every timed zone: failures, texts, and quiet waiting.
+// Messages between ranks outside every timed zone: failures, and quiet waiting.
 #pragma once
 
 #include "failure.h"
@@ -10,8 +10,3 @@
 // Collective; tag 0x79 of `comm` is taken. A `quiet` rank sleeps between looks instead of polling,
 // so that it does not disturb ranks that are measuring meanwhile. Returns the agreed status.
 int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet);
-
-// Joins the texts of all ranks of `comm` with commas, in the order of ranks, up a tree of them.
-// Collective; tag 0x7a of `comm` is taken.
-// Rank 0 gets a string to free (NULL: no memory), the others NULL.
-char *ranks_join(MPI_Comm comm, const char *text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs of one NAS kernel, each verified before it is a sample, on OpenMP threads with memory near
 // them.
+#include "fold.h"
 #include "nas.h"
 #include "placement.h"
 
@@ -67,7 +68,7 @@ static void nas_observe(const struct nas *nas, struct json *json) {
     if (!cores || mine.lost)
         failure_set(nas->failure, STATUS_FAILED, "no memory to describe %d threads", nas->threads);
     if (ranks_agree(nas->comm, nas->failure, false) == STATUS_OK) {
-        char *all = ranks_join(nas->comm, mine.text);
+        char *all = fold_join(nas->comm, mine.text);
         if (all) {
             json_open(json, '[');
             json_raw(json, all);

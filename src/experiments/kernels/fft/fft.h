@@ -87,6 +87,9 @@ void transform_rows(struct fft *fft, struct point *lines, size_t first, size_t c
 // fft_exchange.c
 extern const struct fft_way fft_ways[]; // ends with a row without name
 void fft_sent(struct fft *fft, double messages, double points);
+// Start receives of all others' blocks, and sends; return their number.
+int fft_post(struct fft *fft, const struct blocks *blocks, MPI_Request *requests);
+int fft_send(struct fft *fft, const struct blocks *blocks, MPI_Request *requests);
 
 // fft_variants.c
 extern const struct fft_variant fft_variants[]; // ends with a row without name

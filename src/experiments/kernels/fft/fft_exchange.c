@@ -40,7 +40,7 @@ static void separate(struct fft *fft, const struct blocks *b) {
     }
 }
 
-static int post_receives(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
+int fft_post(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
     int count = 0;
     for (int step = 1; step < fft->size; step++) {
         int peer = (fft->rank + fft->size - step) % fft->size;
@@ -52,7 +52,7 @@ static int post_receives(struct fft *fft, const struct blocks *b, MPI_Request *r
 
 // The study's: all receives are posted, then sends that block.
 static void posted(struct fft *fft, const struct blocks *b) {
-    int count = post_receives(fft, b, fft->requests);
+    int count = fft_post(fft, b, fft->requests);
     for (int step = 1; step < fft->size; step++) {
         int peer = (fft->rank + step) % fft->size;
         MPI_Send(block_for(b, peer), b->count, fft->point, peer, FFT_TAG, fft->comm);
@@ -61,8 +61,8 @@ static void posted(struct fft *fft, const struct blocks *b) {
     MPI_Waitall(count, fft->requests, MPI_STATUSES_IGNORE);
 }
 
-static int start_isend(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
-    int count = post_receives(fft, b, requests);
+int fft_send(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
+    int count = 0;
     for (int step = 1; step < fft->size; step++) {
         int peer = (fft->rank + step) % fft->size;
         MPI_Isend(block_for(b, peer), b->count, fft->point, peer, FFT_TAG, fft->comm,
@@ -70,6 +70,11 @@ static int start_isend(struct fft *fft, const struct blocks *b, MPI_Request *req
         fft_sent(fft, 1, b->count);
     }
     return count;
+}
+
+static int start_isend(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
+    int count = fft_post(fft, b, requests);
+    return count + fft_send(fft, b, requests + count);
 }
 
 // The own block stays out of it: it is in its place already. Lists of the same shape are left as

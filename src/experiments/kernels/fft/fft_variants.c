@@ -328,27 +328,15 @@ static void compute_chunk(struct pass *pass) {
     }
 }
 
-static int post(struct pass *pass, MPI_Request *requests) {
-    struct fft *fft = pass->fft;
-    int count = 0, points = (int)(fft->rows * fft->chunk);
-    for (int step = 1; step < fft->size; step++) {
-        int peer = (fft->rank + fft->size - step) % fft->size;
-        MPI_Irecv(tile(fft, pass->to, peer, pass->chunk), points, fft->point, peer, FFT_TAG,
-                  fft->comm, &requests[count++]);
-    }
-    return count;
-}
-
-static int sent(struct pass *pass, MPI_Request *requests) {
-    struct fft *fft = pass->fft;
-    int count = 0, points = (int)(fft->rows * fft->chunk);
-    for (int step = 1; step < fft->size; step++) {
-        int peer = (fft->rank + step) % fft->size;
-        MPI_Isend(slot(fft, pass->chunk) + (size_t)peer * (size_t)points, points, fft->point, peer,
-                  FFT_TAG, fft->comm, &requests[count++]);
-        fft_sent(fft, 1, points);
-    }
-    return count;
+static struct blocks chunk_blocks(const struct pass *pass) {
+    const struct fft *fft = pass->fft;
+    size_t points = fft->rows * fft->chunk;
+    return (struct blocks){slot(fft, pass->chunk),
+                           tile(fft, pass->to, 0, pass->chunk),
+                           points,
+                           fft->rows * fft->rows,
+                           (int)points,
+                           false};
 }
 
 // `depth` chunks are under way while one is computed.
@@ -363,11 +351,12 @@ static void through(struct pass *pass) {
             MPI_Waitall(each, requests, MPI_STATUSES_IGNORE);
         if (c < chunks) {
             pass->chunk = c;
-            int posted = post(pass, requests);
+            struct blocks blocks = chunk_blocks(pass);
+            int posted = fft_post(fft, &blocks, requests);
             fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
             compute_chunk(pass);
             begin = program_mark(fft->clock);
-            sent(pass, requests + posted);
+            fft_send(fft, &blocks, requests + posted);
         }
         fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
     }
