@@ -75,9 +75,6 @@ static void read_value(struct setting *setting, const char *text, struct failure
             refuse(setting->option, text, why, failure);
         }
         break;
-    case OPTION_FLAG:
-        setting->integer = strcmp(text, "yes") == 0;
-        break;
     case OPTION_TEXT:
         if (setting->given && !*text)
             refuse(setting->option, text, "must not be empty", failure);
@@ -130,12 +127,6 @@ static int read_argument(struct options *options, int count, char *const *argume
         return 1;
     }
     setting->given = true;
-    if (setting->option->type == OPTION_FLAG) {
-        if (equals)
-            refuse(setting->option, equals + 1, "takes no value", failure);
-        read_value(setting, "yes", failure);
-        return 1;
-    }
     if (equals) {
         read_value(setting, equals + 1, failure);
         return 1;
@@ -220,8 +211,6 @@ static const char *placeholder(const struct option *option) {
         return "SIZES";
     case OPTION_CHOICE:
         return option->choices;
-    case OPTION_FLAG:
-        return "";
     case OPTION_TEXT:
         break;
     }
@@ -231,7 +220,7 @@ static const char *placeholder(const struct option *option) {
 void options_help(const struct option *table, FILE *out) {
     for (const struct option *option = table; option && option->name; option++) {
         fprintf(out, "  --%s %s\n      %s", option->name, placeholder(option), option->help);
-        if (option->type != OPTION_FLAG && *option->value)
+        if (*option->value)
             fprintf(out, " [%s%s%s]", option->value, *option->unit ? " " : "", option->unit);
         fprintf(out, "\n");
     }
@@ -254,9 +243,6 @@ void options_describe(const struct options *options, struct json *json) {
             for (size_t s = 0; s < setting->sizes.count; s++)
                 json_integer(json, (long long)setting->sizes.bytes[s]);
             json_close(json, ']');
-            break;
-        case OPTION_FLAG:
-            json_boolean(json, setting->integer != 0);
             break;
         case OPTION_CHOICE:
         case OPTION_TEXT:

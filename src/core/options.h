@@ -11,7 +11,6 @@ enum option_type {
     OPTION_REAL,
     OPTION_SIZES, // most is checked for every size
     OPTION_CHOICE,
-    OPTION_FLAG, // takes no value
     OPTION_TEXT,
 };
 
@@ -29,7 +28,7 @@ struct option {
 struct setting {
     const struct option *option;
     bool given;
-    long integer; // also of flags, 0 or 1
+    long integer;
     double real;
     struct sizes sizes;
     const char *text; // as typed, borrowed; of OPTION_CHOICE the name chosen
@@ -42,7 +41,7 @@ struct options {
     struct setting settings[OPTIONS_MOST];
 };
 
-// Reads `count` arguments (`--name value`, `--name=value`, `--flag`) by the tables, which are
+// Reads `count` arguments (`--name value`, `--name=value`) by the tables, which are
 // `tables` of `number`. Whatever is not declared, wrong or repeated is a failure (STATUS_USAGE).
 // The arguments must stay. options_free is needed after success and after failure.
 void options_read(struct options *options, const struct option *const *tables, int number,

@@ -11,7 +11,6 @@ static const struct option table[] = {
     {"share", OPTION_REAL, "0.5", "s", NULL, 0, 1, "a share"},
     {"sizes", OPTION_SIZES, "1,2", "B", NULL, 0, 1024, "sizes"},
     {"mode", OPTION_CHOICE, "fast", "", "fast|slow", 0, 0, "a choice"},
-    {"quiet", OPTION_FLAG, "", "", NULL, 0, 0, "a flag"},
     {"output", OPTION_TEXT, "", "", NULL, 0, 0, "a text"},
     {0},
 };
@@ -38,7 +37,7 @@ static struct failure read_them(struct options *options, int count, char **argum
 
 static void values_and_defaults(void) {
     struct options o;
-    struct failure f = READ(&o, "--count", "7", "--sizes=4:16:x2", "--quiet");
+    struct failure f = READ(&o, "--count", "7", "--sizes=4:16:x2");
     CHECK(!failed(&f));
     CHECK(options_integer(&o, "count") == 7);
     CHECK(options_real(&o, "share") == 0.5);
@@ -48,7 +47,7 @@ static void values_and_defaults(void) {
     struct json json = {0};
     options_describe(&o, &json);
     CHECK(strcmp(json.text, "{\"count\":7,\"share\":0.5,\"sizes\":[4,8,16],\"mode\":\"fast\","
-                            "\"quiet\":true,\"output\":\"\"}") == 0);
+                            "\"output\":\"\"}") == 0);
     json_free(&json);
     options_free(&o);
 }

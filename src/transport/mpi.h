@@ -42,21 +42,12 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Free_mem world_memory_free
 #define MPI_Send world_send
 #define MPI_Recv world_receive
-#define MPI_Isend world_isend
-#define MPI_Irecv world_ireceive
 #define MPI_Barrier world_barrier
 #define MPI_Bcast world_bcast
-#define MPI_Ibcast world_ibcast
-#define MPI_Ireduce world_ireduce
 #define MPI_Allreduce world_allreduce
 #define MPI_Reduce world_reduce
-#define MPI_Gather world_gather
-#define MPI_Gatherv world_gatherv
 #define MPI_Allgather world_allgather
 #define MPI_Alltoall world_alltoall
-#define MPI_Scan world_scan
-#define MPI_Test world_test
-#define MPI_Wait world_wait
 #define MPI_Wtime world_time
 // By these the core talks where nothing that is preloaded may come between.
 #define PMPI_Send world_send
@@ -104,11 +95,9 @@ int world_ireceive(void *bytes, int count, MPI_Datatype type, int rank, int tag,
                    MPI_Request *request);
 int world_barrier(MPI_Comm comm);
 int world_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
-// These two are done when they return.
+// Done when it returns.
 int world_ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
                  MPI_Request *request);
-int world_ireduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
-                  MPI_Comm comm, MPI_Request *request);
 int world_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                     MPI_Comm comm);
 int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -120,8 +109,6 @@ int world_scan(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op
                MPI_Comm comm);
 int world_gather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
                  MPI_Datatype types, int root, MPI_Comm comm);
-int world_gatherv(const void *mine, int count, MPI_Datatype type, void *all, const int *counts,
-                  const int *starts, MPI_Datatype types, int root, MPI_Comm comm);
 int world_allgather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
                     MPI_Datatype types, MPI_Comm comm);
 int world_test(MPI_Request *request, int *done, int status);

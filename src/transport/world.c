@@ -319,12 +319,6 @@ int world_ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm 
     return world_bcast(buffer, count, type, root, comm);
 }
 
-int world_ireduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
-                  MPI_Comm comm, MPI_Request *request) {
-    *request = 0;
-    return world_reduce(mine, all, count, type, op, root, comm);
-}
-
 int world_test(MPI_Request *request, int *done, int status) {
     (void)status;
     *request = 0;
@@ -337,29 +331,20 @@ int world_wait(MPI_Request *request, int status) {
     return world_test(request, &done, status);
 }
 
-int world_gatherv(const void *mine, int count, MPI_Datatype type, void *all, const int *counts,
-                  const int *starts, MPI_Datatype types, int root, MPI_Comm comm) {
-    size_t unit = size_of(type);
+int world_gather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
+                 MPI_Datatype types, int root, MPI_Comm comm) {
+    size_t block = (size_t)count * size_of(type);
+    (void)counts;
     (void)types;
     (void)root; // always 0
     if (world.rank != 0) {
-        put(0, mine, (size_t)count * unit);
+        put(0, mine, block);
         return 0;
     }
-    memcpy((char *)all + (size_t)starts[0] * unit, mine, (size_t)count * unit);
+    memcpy(all, mine, block);
     for (int i = 1; i < ranks_of(comm); i++)
-        get(i, (char *)all + (size_t)starts[i] * unit, (size_t)counts[i] * unit);
+        get(i, (char *)all + (size_t)i * block, block);
     return 0;
-}
-
-int world_gather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
-                 MPI_Datatype types, int root, MPI_Comm comm) {
-    int each[RANKS_MOST], starts[RANKS_MOST];
-    for (int i = 0; i < RANKS_MOST; i++) {
-        each[i] = counts;
-        starts[i] = i * counts;
-    }
-    return world_gatherv(mine, count, type, all, each, starts, types, root, comm);
 }
 
 int world_allgather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
