@@ -14,7 +14,7 @@ bool word_in(const char *list, char separator, const char *word, size_t length) 
 }
 
 static bool one_of(const char *word, const char *choices) {
-    return word_in(choices, '|', word, strlen(word));
+    return !strchr(word, '|') && word_in(choices, '|', word, strlen(word));
 }
 
 static void refuse(const struct option *option, const char *text, const char *why,

@@ -110,21 +110,20 @@ void samples_stream(struct samples *samples, struct sample sample, int rank,
 // The entry of a name, made where there is none; NULL: no memory, failure set.
 static struct name *find_name(struct samples *samples, const char *text, struct failure *failure) {
     size_t room = strlen(text) + 1;
-    struct name *own = malloc(sizeof *own + room), **place = NULL, **end = &samples->names;
+    struct name *own = malloc(sizeof *own + room), **place = NULL;
     if (own) {
         *own = (struct name){.quantity = -1};
         memcpy(own->text, text, room);
         place = tsearch(own, &samples->named, by_text);
     }
-    if (!place || *place != own)
-        free(own);
-    if (!place) {
+    if (!place)
         failure_set(failure, STATUS_FAILED, "no memory for the name %s", text);
-        return NULL;
+    if (!place || *place != own) {
+        free(own);
+        return place ? *place : NULL;
     }
-    while (*end && *end != *place)
-        end = &(*end)->next;
-    return *end = *place;
+    *(samples->names ? &samples->last_name->next : &samples->names) = own;
+    return samples->last_name = own;
 }
 
 const char *samples_name(struct samples *samples, const char *text, struct failure *failure) {

@@ -73,8 +73,8 @@ struct samples {
     bool held;                    // samples are not finished yet: none is written meanwhile
     struct rank_row *rows;        // owned: those that are not in it yet
     size_t rows_count, rows_room;
-    size_t streamed;      // all rows so far
-    struct name *names;   // in the order of their first use
+    size_t streamed;                // all rows so far
+    struct name *names, *last_name; // in the order of their first use
     void *named, *groups; // owned: trees (tsearch) of the names, and of the groups of samples
 };
 

@@ -2,7 +2,7 @@
 # Every NAS kernel by ranks and by threads: each run verifies itself by the published values.
 add_executable(test_nas test_nas.c ../experiments/nas/measure.c ../experiments/nas/mz_zone.c
   ../experiments/nas/is.c)
-target_include_directories(test_nas PRIVATE ../experiments/nas ../experiments/kernels)
+target_include_directories(test_nas PRIVATE ../experiments ../experiments/nas ../experiments/kernels)
 target_link_libraries(test_nas PRIVATE core m)
 if(OpenMP_C_FOUND)
   target_link_libraries(test_nas PRIVATE OpenMP::OpenMP_C)
