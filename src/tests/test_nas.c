@@ -39,10 +39,8 @@ static size_t samples_of(double much, int *status) {
     CHECK(!failed(&failure));
     departs = much;
     runs = 0;
-    nas_measure(&bench, &(struct nas_kernel){.name = "test",
-                                             .open = open,
-                                             .run = run,
-                                             .departure = departure});
+    nas_measure(&bench, &(struct nas_kernel){
+                            .name = "test", .open = open, .run = run, .departure = departure});
     size_t count = bench.samples.count;
     *status = bench.failure.status;
     if (count) {

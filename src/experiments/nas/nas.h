@@ -33,7 +33,7 @@ struct nas_kernel {
     void (*open)(struct nas *nas);
     // Puts back what a run changes; NULL: nothing. Untimed.
     void (*reset)(struct nas *nas);
-    // What NAS times, or a part of it, so that nothing in a run is the first of its kind.
+    // The run that NAS times, or a part of it, so that nothing in a run is the first of its kind.
     void (*run)(struct nas *nas, bool complete);
     // Returns the error of the last run's result against the published one, over the allowed
     // error: right up to 1. Collective; the same on all ranks.
