@@ -220,6 +220,16 @@ test_that("docs/claims.csv has the current verdict on every claim", {
   }
 })
 
+test_that("the dataset contradicts no claim of its own, and claims on two ranks choose them", {
+  root <- test_path("..", "..", "..")
+  judged <- data.table::fread(file.path(root, "docs", "claims.csv"))
+  expect_false("contradicted" %in% judged[study == "cotejo"]$verdict)
+  claims <- read_claims(file.path(root, "data", "claims.csv"))
+  two <- grep("two ranks", claims$says)
+  expect_length(two, 2L)
+  for (i in two) expect_identical(claims$filter[[i]]$ranks, "2")
+})
+
 test_that("the figure of all claims draws every verdict", {
   rows <- summary_of(0.8)
   judged <- rbind(
