@@ -2,6 +2,8 @@
 # Finds the algorithm of a collective: models of how its time scales with processes and size, and
 # the model that fits best.
 
+rounds <- function(p) ceiling(log2(p))
+
 # Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the complete
 # message (Tinetti and Barbieri; Thakur, Rabenseifner and Gropp 2005; van de Geijn 1994).
 # `ran`: the names of algorithms with such messages (message_forms.py), as a regular expression.
@@ -12,9 +14,7 @@ SCALING_MODELS <- list(
     steps = function(p) p - 1, volume = function(p) p - 1, ran = "linear|chain|pipeline"
   ),
   # Each rank that has the message passes it on.
-  `binomial tree` = list(
-    steps = function(p) ceiling(log2(p)), volume = function(p) ceiling(log2(p)), ran = "binomial"
-  ),
+  `binomial tree` = list(steps = rounds, volume = rounds, ran = "binomial"),
   # In each round a rank that has the message sends it to three others in turn.
   `4-nomial tree` = list(
     steps = function(p) sends_of_tree(p, 4), volume = function(p) sends_of_tree(p, 4),
@@ -22,20 +22,20 @@ SCALING_MODELS <- list(
   ),
   # The message is scattered along a tree and collected around a ring.
   `scatter-allgather` = list(
-    steps = function(p) ceiling(log2(p)) + p - 1, volume = function(p) 2 * (p - 1) / p,
+    steps = function(p) rounds(p) + p - 1, volume = function(p) 2 * (p - 1) / p,
     ran = "scatter"
   ),
-  # Segments travel along a chain of ranks, each one step behind the segment before. Their size is
-  # fitted. A message of one segment is a chain.
-  `pipelined chain` = list(segments = 2^(10:20), ran = "chain|pipeline"),
+  # Segments travel along a chain or down a tree of ranks, each one step behind the segment before.
+  # Their size is fitted. A message of one segment is a chain, or a tree.
+  `pipelined chain` = list(segments = 2^(10:20), depth = \(p) p - 1, ran = "chain|pipeline"),
+  `pipelined tree` = list(segments = 2^(10:20), depth = rounds, ran = "binomial|binary"),
   # The network, or memory that all share, reaches every rank at once, without such messages.
   `physical broadcast` = list(steps = function(p) rep(1, length(p)), volume = function(p) {
     rep(1, length(p))
   }, ran = "^$")
 )
 
-#' Sends on the critical path of a k-nomial tree over `p` ranks.
-#' @noRd
+# Sends on the critical path of a k-nomial tree over `p` ranks.
 sends_of_tree <- function(p, k) {
   vapply(p, function(ranks) {
     sends <- 0
@@ -47,8 +47,6 @@ sends_of_tree <- function(p, k) {
     sends
   }, 0)
 }
-
-rounds <- function(p) ceiling(log2(p))
 
 SCATTER_MODELS <- list(
   `repeated sends` = list(
@@ -90,8 +88,7 @@ MODELS_OF <- list(
   )
 )
 
-#' The models of an operation; the models of a broadcast if the operation has none of its own.
-#' @noRd
+# The models of an operation; the models of a broadcast if the operation has none of its own.
 models_of <- function(operation) {
   if (operation %in% names(MODELS_OF)) MODELS_OF[[operation]] else SCALING_MODELS
 }
@@ -117,15 +114,14 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
   }
   fits <- lapply(model$segments[model$segments < max(bytes)], function(segment) {
     fit_terms(ranks, bytes, time_s, parameters = 3L, function(p, m) {
-      steps <- p - 2 + ceiling(m / segment)
+      steps <- model$depth(p) - 1 + ceiling(m / segment)
       list(steps = steps, bytes = steps * pmin(m, segment))
     })
   })
   fits[[which.min(vapply(fits, `[[`, 0, "misfit"))]]
 }
 
-#' Fit latency and rate to the steps and bytes that `terms` gives for ranks and message sizes.
-#' @noRd
+# Fit latency and rate to the steps and bytes that `terms` gives for ranks and message sizes.
 fit_terms <- function(ranks, bytes, time_s, terms, parameters = 2L) {
   found <- terms(ranks, bytes)
   a <- found$steps / time_s
@@ -213,10 +209,9 @@ which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   found[]
 }
 
-#' Whether counted messages contradict the models that a verdict names, in words or "".
-#'
-#' They do if all of them are of algorithms that other models of the operation stand for.
-#' @noRd
+# Whether counted messages contradict the models that a verdict names, in words or "".
+#
+# They do if all of them are of algorithms that other models of the operation stand for.
 contradiction <- function(verdict, named, operation, words) {
   words <- as.character(words)
   words <- words[startsWith(words, "ran as ")]
@@ -318,7 +313,10 @@ say_scaling <- function(fit) {
     sprintf("none of the models: the nearest, %s, misses by %.0f %%", fit$best, 100 * fit$misfit)
   } else if (fit$sure >= 0.95) {
     equal <- strsplit(fit$equal, "; ", fixed = TRUE)[[1L]]
-    sprintf("%s (%.0f %% of draws)", paste(c(fit$best, equal), collapse = ", or "), 100 * fit$sure)
+    sprintf(
+      "%s (%.0f %% of draws%s)", paste(c(fit$best, equal), collapse = ", or "), 100 * fit$sure,
+      if (is.na(fit$held_out)) "; not checked on a third number of ranks" else ""
+    )
   } else {
     sprintf(
       "not settled between %s and %s (%.0f %% of draws)", fit$best, fit$next_best, 100 * fit$sure
@@ -326,8 +324,8 @@ say_scaling <- function(fit) {
   }
 }
 
-#' The algorithm of each configuration, as a table.
-#' @noRd
+#' @describeIn exhibit_by_size The algorithm of each collective that fits ranks and sizes best, and
+#'   the confidence in it.
 exhibit_scaling_table <- function(exhibit) {
   found <- which_broadcast(with_algorithms(exhibit$summary, results_of(exhibit)$launches))
   if (all(is.na(found$best))) await("another number of ranks, above 2")
@@ -340,13 +338,12 @@ exhibit_scaling_table <- function(exhibit) {
       )
     )),
     Sizes = found$sizes, Ranks = found$ranks, n = found$n, `It is` = found$verdict,
-    step = format_us(found$latency_s, 3L),
+    "Step (\u00b5s)" = format_us(found$latency_s, 3L),
     `Rate (MB/s)` = format_digits(found$bytes_per_s / 1e6),
     `Misses by` = percent(found$misfit), `Held-out error` = percent(found$held_out),
     `The next` = found$next_best,
     `misses by` = percent(found$next_misfit)
   )
-  setnames(shown, "step", "Step (\u00b5s)")
   if (!is.null(found[["ran"]])) shown[, `Counted messages` := found[["ran"]]]
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "Models of latency by steps and of size by rate, fitted to ranks and sizes. Sizes: small to",

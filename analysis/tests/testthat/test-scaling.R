@@ -17,7 +17,7 @@ planted <- function(model, ranks = c(2, 4, 8, 16), bytes = c(8, 1024, 2^13, 2^16
 
 test_that("each algorithm is named, with its step and its rate", {
   # A pipeline has segments of a size of its own: it has tests of its own.
-  for (name in setdiff(names(SCALING_MODELS), "pipelined chain")) {
+  for (name in grep("^pipelined", names(SCALING_MODELS), value = TRUE, invert = TRUE)) {
     # In large messages a physical broadcast and a pipeline differ by a few percent.
     found <- which_broadcast(planted(SCALING_MODELS[[name]], noise = 0.01), replicates = 100L)
     expect_identical(as.character(found$sizes), c("small", "medium", "large"))
@@ -43,6 +43,16 @@ test_that("a pipelined chain of large messages is named", {
   found <- which_broadcast(summary, replicates = 100L)
   expect_identical(found$best, "pipelined chain")
   expect_match(found$verdict, "^pipelined chain")
+})
+
+test_that("a tree of segments is no chain", {
+  summary <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(2^18, 2^20, 2^22), noise = 0)
+  set.seed(5L)
+  summary[, median_s := (log2(ranks) - 1 + bytes / 8192) * (2e-6 + 8192 / 4e9) *
+    exp(stats::rnorm(.N, 0, 0.002))]
+  found <- which_broadcast(summary, replicates = 50L)
+  expect_match(found$verdict, "^pipelined tree ")
+  expect_lt(found$held_out, 0.01)
 })
 
 test_that("a chain is a chain at all sizes, and predicts a number of ranks that was left out", {
@@ -89,7 +99,11 @@ test_that("an algorithm outside the list is rejected by a held-out number of ran
   found <- which_broadcast(summary, replicates = 100L)
   expect_gt(found$held_out, MOST_MISFIT)
   expect_match(found$verdict, "^none of the models")
+  # Two numbers of ranks leave none out: the verdict says that the model was not checked.
+  two <- which_broadcast(summary[ranks <= 4], replicates = 50L)
+  expect_match(two$verdict, "^repeated sends .*; not checked on a third number of ranks[)]$")
   good <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]]), replicates = 50L)
+  expect_no_match(good$verdict, "not checked")
   expect_true(all(good$held_out < 0.05))
 })
 
@@ -139,7 +153,10 @@ test_that("models whose times are the same at the measured ranks are named toget
   summary <- planted(SCALING_MODELS[["4-nomial tree"]], c(2, 4), c(8, 1024))
   found <- which_broadcast(summary, replicates = 50L)
   expect_identical(c(found$best, found$equal), c("repeated sends or chain", "4-nomial tree"))
-  expect_identical(found$verdict, "repeated sends or chain, or 4-nomial tree (100 % of draws)")
+  expect_identical(found$verdict, paste(
+    "repeated sends or chain, or 4-nomial tree (100 % of draws;",
+    "not checked on a third number of ranks)"
+  ))
   expect_false(found$next_best %in% c(found$best, found$equal))
   # Counted messages of either model are no contradiction.
   for (words in c("ran as knomial", "ran as basic_linear")) {
