@@ -93,8 +93,7 @@ facts_of_sides <- function(launches, side, by, allowing = character()) {
   })
 }
 
-#' Differences that prevent the comparison of two configurations, in words; nothing without any.
-#' @noRd
+# Differences that prevent the comparison of two configurations, in words; nothing without any.
 differences_of <- function(a, b, names) {
   c(
     unlist(lapply(setdiff(names(a$fixed), told_columns(a, b)), function(column) {
@@ -104,9 +103,8 @@ differences_of <- function(a, b, names) {
   )
 }
 
-#' Differences that are only reported beside a comparison. With a randomised address space each
-#' launch has its own addresses. Then only the number of different addresses is given.
-#' @noRd
+# Differences that are only reported beside a comparison. With a randomised address space each
+# launch has its own addresses. Then only the number of different addresses is given.
 told_of <- function(a, b, names) {
   unlist(lapply(told_columns(a, b), function(column) {
     left <- a$fixed[[column]]

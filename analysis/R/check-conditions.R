@@ -59,8 +59,7 @@ refuse <- function(text, class = "cotejo_refused", ...) {
   ))
 }
 
-#' Check that a table has the columns that a function needs.
-#' @noRd
+# Check that a table has the columns that a function needs.
 need_columns <- function(table, columns, what) {
   missing <- setdiff(columns, names(table))
   if (length(missing)) {

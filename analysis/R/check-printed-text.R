@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks statements in the texts of the studies against the numbers of their own tables.
 
-#' Check `watter`'s text: gains against table A.1, resolution of the clock, level of a test.
-#' @noRd
+# Check `watter`'s text: gains against table A.1, resolution of the clock, level of a test.
 audit_watter_text <- function(dir) {
   text <- read_published(dir, "watter-text-figures")
   said <- function(start) text[startsWith(text$measure, start)]
@@ -53,8 +52,7 @@ audit_watter_text <- function(dir) {
   )
 }
 
-#' Check the unit of a figure against the wire time of one of the FFT's three transpositions.
-#' @noRd
+# Check the unit of a figure against the wire time of one of the FFT's three transpositions.
 audit_fft_unit <- function(dir) {
   table <- read_published(dir, "watter-tab-A.3")
   of_two <- table[table$processes == 2]
@@ -69,8 +67,7 @@ audit_fft_unit <- function(dir) {
   )
 }
 
-#' Check that means of 50 launches are multiples of 1/50: then the clock had no finer unit.
-#' @noRd
+# Check that means of 50 launches are multiples of 1/50: then the clock had no finer unit.
 audit_whole_units <- function(dir) {
   table <- read_published(dir, "watter-tab-A.4")
   means <- c(table$mean_llc_s, table$mean_tcp_s)
@@ -92,8 +89,7 @@ audit_whole_units <- function(dir) {
   )
 }
 
-#' Check `stival`'s text: the size of a bandwidth, and the time of an operation of DAXPY.
-#' @noRd
+# Check `stival`'s text: the size of a bandwidth, and the time of an operation of DAXPY.
 audit_stival_text <- function(dir) {
   text <- read_published(dir, "stival-text-figures")
   said <- function(name) printed(text$value[text$measure == name])

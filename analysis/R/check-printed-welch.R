@@ -4,8 +4,7 @@
 # Launches of each configuration in the study `watter`, as stated in its text.
 WATTER_N <- 50
 
-#' Check the four tables of Welch's tests of `watter`, and its two NetPIPE tables with each other.
-#' @noRd
+# Check the four tables of Welch's tests of `watter`, and its two NetPIPE tables with each other.
 audit_welch <- function(dir) {
   tables <- list(
     list("watter-tab-A.1", "message_bytes", "mean_llc_s", "mean_tcp_s", "s", "%s B"),
@@ -46,8 +45,7 @@ audit_welch_table <- function(dir, file, by, llc, tcp, unit, name) {
   rbind(centres, audit_p(file, names, table, difference$value, low$value, high$value, centres))
 }
 
-#' Would the other sign of one end repair an interval?
-#' @noRd
+# Would the other sign of one end repair an interval?
 said_of_signs <- function(difference, low, high) {
   near <- function(a, b) {
     abs((a + b) / 2 - difference$value) <= 1e-3 * abs(difference$value)
@@ -91,9 +89,8 @@ audit_p <- function(file, names, table, difference, low, high, centres) {
   )
 }
 
-#' Check NetPIPE's bandwidths against its times. Both are means over launches, so that averaging
-#' leaves a small difference.
-#' @noRd
+# Check NetPIPE's bandwidths against its times. Both are means over launches, so that averaging
+# leaves a small difference.
 audit_bandwidths <- function(dir) {
   times <- read_published(dir, "watter-tab-A.1")
   rates <- read_published(dir, "watter-tab-A.2")

@@ -192,8 +192,8 @@ audit_tinetti <- function(dir) {
   )
 }
 
-#' The audit as an exhibit: all rows, disagreements first, counted by verdict.
-#' @noRd
+#' @describeIn exhibit_by_size Printed numbers compared with values computed from other printed
+#'   numbers, disagreements first. It needs no launches.
 exhibit_audit_table <- function(exhibit) {
   if (is.null(exhibit$published)) await("the folder of the printed numbers (PUBLISHED)")
   audit <- audit_published(exhibit$published)

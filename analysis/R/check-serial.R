@@ -73,8 +73,7 @@ serial_of <- function(series, block, off) {
   )
 }
 
-#' The common p value of several sessions.
-#' @noRd
+# The common p value of several sessions.
 serial_p <- function(sessions) {
   drawn <- Reduce(`+`, sessions$drawn)
   (1 + sum(drawn >= sum(sessions$sum) - ROUNDING)) / (1 + length(drawn))

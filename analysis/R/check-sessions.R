@@ -49,8 +49,7 @@ choose_sessions <- function(rows, sides = SIDES, session = NULL) {
   list(rows = chosen$used, account = account_of(chosen, rows, sides))
 }
 
-#' The choice without its account: which of `rows` are `used`, and the tables behind the choice.
-#' @noRd
+# The choice without its account: which of `rows` are `used`, and the tables behind the choice.
 choose_states <- function(rows, sides, session = NULL) {
   # Not `data.table()`, whose argument `key` would not become a column.
   where <- as.data.table(list(
@@ -128,8 +127,7 @@ observed_states <- function(launches) {
   out
 }
 
-#' The parts in which fingerprints of the same cells differ; none without a common cell.
-#' @noRd
+# The parts in which fingerprints of the same cells differ; none without a common cell.
 differing_parts <- function(known, prints) {
   known <- known[names(prints)]
   which <- !is.na(known) & known != prints
@@ -140,15 +138,13 @@ differing_parts <- function(known, prints) {
   sort(unique(as.character(sub("=.*", "", unlist(parts)))), method = "radix")
 }
 
-#' The state of each launch as one text.
-#' @noRd
+# The state of each launch as one text.
 state_of <- function(launches) {
   known <- intersect(names(STATE), names(launches))
   do.call(paste, c(unname(unclass(launches)[known]), sep = "|"))
 }
 
-#' The status of each session, with the reason.
-#' @noRd
+# The status of each session, with the reason.
 account_of <- function(chosen, rows, sides) {
   where <- chosen$where
   used <- chosen$used
@@ -178,9 +174,8 @@ account_of <- function(chosen, rows, sides) {
   account[, c("site", "test", "session", "status", "launches", "used", "why"), with = FALSE]
 }
 
-#' The reasons why states were not chosen, by site, test and session: `why` in words, and `refused`
-#' (the state is newer than the used one, or has levels that the used state lacks).
-#' @noRd
+# The reasons why states were not chosen, by site, test and session: `why` in words, and `refused`
+# (the state is newer than the used one, or has levels that the used state lacks).
 reasons_of <- function(where, states, best, cells, rows, sides) {
   lost <- states[!best, on = c("group", "state")]
   if (!nrow(lost)) {

@@ -164,8 +164,7 @@ unit_of_measure <- function(name, units) {
   if (name %in% c("n", "n_invalid")) "" else if (is.null(said)) "s" else said
 }
 
-#' Convert any results to a study.
-#' @noRd
+# Convert any results to a study.
 as_study <- function(results) {
   if (!inherits(results, "cotejo_study")) {
     results$summary <- summary_of_samples(results)
@@ -174,9 +173,8 @@ as_study <- function(results) {
   results
 }
 
-#' The same table from the summary of which a study was just made ([study_of_results()]). This is
-#' faster than reshaping the study's measurements.
-#' @noRd
+# The same table from the summary of which a study was just made (`study_of_results()`). This is
+# faster than reshaping the study's measurements.
 cells_of_summary <- function(summary, study) {
   factors <- study_factors(study)
   named <- c("key", "operation", "bytes", factors)

@@ -49,6 +49,5 @@ algorithms_beside <- function(table, summary, by = character()) {
   table[]
 }
 
-#' Whether a library replaced the requested algorithm, from the verdict in words.
-#' @noRd
+# Whether a library replaced the requested algorithm, from the verdict in words.
 is_replaced <- function(words) grepl(", not as ", words, fixed = TRUE)

@@ -142,8 +142,7 @@ side_in_words <- function(claim, levels) {
   paste(paste(word_of_column(claim$factor), collapse = ":"), toString(levels))
 }
 
-#' The usable rows for a claim, with the added columns `side` (`a` or `b`) and `state`.
-#' @noRd
+# The usable rows for a claim, with the added columns `side` (`a` or `b`) and `state`.
 rows_of_claim <- function(summary, claim) {
   tests <- strsplit(claim$tests, " +")[[1L]]
   kept <- which(
@@ -173,8 +172,7 @@ rows_of_claim <- function(summary, claim) {
   part[, side := fifelse(side == claim$a, "a", "b")]
 }
 
-#' Sizes written as in the claim: 16384 becomes "16Ki" when the claim writes "16Ki".
-#' @noRd
+# Sizes written as in the claim: 16384 becomes "16Ki" when the claim writes "16Ki".
 as_size <- function(values, asked) {
   found <- match(as.numeric(values), parse_size(asked))
   fifelse(is.na(found), as.character(values), asked[found])
@@ -190,8 +188,7 @@ cell_columns <- function(rows) {
   intersect(unique(out), names(rows))
 }
 
-#' Columns that follow from `side`: one value in all rows of `a`, another in all rows of `b`.
-#' @noRd
+# Columns that follow from `side`: one value in all rows of `a`, another in all rows of `b`.
 follows_from <- function(rows, columns = cell_columns(rows)) {
   sides <- split(rows, by = "side")
   if (length(sides) != 2L) {
@@ -205,9 +202,8 @@ follows_from <- function(rows, columns = cell_columns(rows)) {
   }, columns)
 }
 
-#' The rows of each place and state where both `a` and `b` were measured, in order of preference.
-#' Compared rows come from one state of programs and machine ([choose_sessions()]).
-#' @noRd
+# The rows of each place and state where both `a` and `b` were measured, in order of preference.
+# Compared rows come from one state of programs and machine (`choose_sessions()`).
 places_of <- function(rows, claim, alpha) {
   tests <- strsplit(claim$tests, " +")[[1L]]
   places <- unlist(lapply(split(rows, by = c("site", "state")), function(part) {
@@ -240,8 +236,7 @@ name_of_place <- function(rows) {
   paste(words, collapse = ", ")
 }
 
-#' The mean log ratio over the cells of one place, or the reason why it cannot be computed.
-#' @noRd
+# The mean log ratio over the cells of one place, or the reason why it cannot be computed.
 compare_claim <- function(rows, claim, delta, alpha) {
   # A claim that names two operations compares the quantities that each operation times.
   timed <- if ("operation" %in% claim$factor) "quantity"
@@ -283,15 +278,13 @@ compare_claim <- function(rows, claim, delta, alpha) {
   found[]
 }
 
-#' Numbers the cells of `rows` in its column `cell`. Returns the cells with both `a` and `b`.
-#' @noRd
+# Numbers the cells of `rows` in its column `cell`. Returns the cells with both `a` and `b`.
 cells_with_both <- function(rows, free) {
   rows[, cell := .GRP, by = setdiff(cell_columns(rows), free)]
   rows[, list(both = uniqueN(side) == 2L), by = "cell"][both == TRUE]$cell
 }
 
-#' Exact result of a simulator, whose launches are all equal: the interval is the ratio itself.
-#' @noRd
+# Exact result of a simulator, whose launches are all equal: the interval is the ratio itself.
 as_exact <- function(found, delta) {
   exact <- c("low", "high", "confidence", "note")
   found[, (exact) := list(ratio, ratio, NA_real_, "exact")]
@@ -343,9 +336,8 @@ mean_over_cells <- function(rows, needed) {
 # A single printed ratio counts as reproduced within 10 %.
 PRINTED_MARGIN <- 1.1
 
-#' The position of an interval relative to the printed number: `"inside"` the printed range or
-#' within 10 % of a single number, `"outside"`, `"across"`, or `""` without a number.
-#' @noRd
+# The position of an interval relative to the printed number: `"inside"` the printed range or
+# within 10 % of a single number, `"outside"`, `"across"`, or `""` without a number.
 place_of_number <- function(low, high, claim) {
   margin <- if (claim$low %in% claim$high) PRINTED_MARGIN else 1
   fcase(
@@ -392,8 +384,7 @@ claim_verdict <- function(low, high, claim, relevance, apart, model) {
   fifelse(model & found == "contradicted", "not comparable", found)
 }
 
-#' A comparison with the verdict on its claim.
-#' @noRd
+# A comparison with the verdict on its claim.
 with_verdict <- function(found, claim, grade) {
   row <- found[1L]
   model <- grade != GROUNDS[[1L]]

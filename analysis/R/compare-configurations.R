@@ -67,8 +67,7 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
   )
 }
 
-#' Compare the pairs that [pairs_of()] found.
-#' @noRd
+# Compare the pairs that `pairs_of()` found.
 compare_pairs <- function(pairs, delta = 0.03, alpha = 0.05, refused = "list", forecast = TRUE) {
   odd <- which(lengths(pairs$why) > 0L)
   if (length(odd) && refused == "stop") {
@@ -82,10 +81,9 @@ compare_pairs <- function(pairs, delta = 0.03, alpha = 0.05, refused = "list", f
   settle_rows(pairs, good, found, delta, alpha, forecast)
 }
 
-#' The curve of each pair, from the cache or computed.
-#'
-#' A curve depends only on the launches of its two configurations, whichever function needs it.
-#' @noRd
+# The curve of each pair, from the cache or computed.
+#
+# A curve depends only on the launches of its two configurations, whichever function needs it.
 curves_of_pairs <- function(pairs, good) {
   if (!length(good)) {
     return(list())

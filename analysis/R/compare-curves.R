@@ -21,8 +21,7 @@ ALPHA <- 0.05
 # Log ratios that differ by less are equal but for rounding.
 ROUNDING <- 1e-12
 
-#' The number of values that a trimmed mean leaves out at each end.
-#' @noRd
+# The number of values that a trimmed mean leaves out at each end.
 trimmed_values <- function(n, least = n) fifelse(least < TRIM_FROM, 0, floor(n * TRIMMED))
 
 #' Trimmed means of the columns of a matrix, with the values that their standard errors need.
@@ -82,8 +81,7 @@ moderate <- function(spread, df, apart, curve = rep(1L, length(spread))) {
 # Least variance of a size, relative to the mean of its curve.
 LEAST_SPREAD <- 1e-3
 
-#' The mean of the group of each value.
-#' @noRd
+# The mean of the group of each value.
 mean_by <- function(x, group) {
   at <- match(group, unique(group))
   (rowsum(x, at, reorder = FALSE)[, 1L] / tabulate(at))[at]

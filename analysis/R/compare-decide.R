@@ -12,15 +12,13 @@ CONTINUATIONS <- 25L
 # their spread on average: with 70 %, four of five settle (`make bench PART=answers`).
 LIKELY <- 0.7
 
-#' The power of a two-sided test to find a log ratio.
-#' @noRd
+# The power of a two-sided test to find a log ratio.
 power_of_test <- function(effect, error, df, level = ALPHA) {
   reach <- stats::qt(1 - level / 2, df)
   stats::pnorm(abs(effect) / error - reach) + stats::pnorm(-abs(effect) / error - reach)
 }
 
-#' Whether estimates and errors settle a comparison, by a direction or by a bound.
-#' @noRd
+# Whether estimates and errors settle a comparison, by a direction or by a bound.
 settles <- function(tests, level, most) {
   reach <- stats::qt(1 - level / 2, tests$df) * tests$error
   abs(tests$effect) > reach | abs(tests$effect) + reach <= log1p(most)
@@ -144,8 +142,7 @@ continue_sides <- function(sides) {
   }
 }
 
-#' Matrices of drawn rows, one beside another. Sessions may have different numbers of blocks.
-#' @noRd
+# Matrices of drawn rows, one beside another. Sessions may have different numbers of blocks.
 side_by_side <- function(x, drawn) {
   rows <- max(lengths(drawn))
   chosen <- array(x[unlist(lapply(drawn, `[`, seq_len(rows))), ], c(rows, length(drawn), ncol(x)))
@@ -175,8 +172,7 @@ more_to_decide <- function(sides, rows, most, settled) {
   unname(out)
 }
 
-#' The number of additional launches or sessions, in words.
-#' @noRd
+# The number of additional launches or sessions, in words.
 say_more <- function(launches, sessions = NA_real_) {
   unit <- fifelse(is.na(sessions), "launch", "session")
   more <- fcoalesce(sessions, launches)

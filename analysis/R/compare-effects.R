@@ -2,21 +2,13 @@
 # Tests and effect sizes for two groups of launch medians. Ties, constant data and single launches
 # give `NA`, never an error.
 
-#' Welch's t-test for unequal variances, on times.
+#' Welch's t-test for unequal variances (Welch 1947, Biometrika 34), of each column of two matrices
+#' of times.
 #'
-#' @param x,y launch medians (s).
+#' @param x,y launch medians (s); `NA` values are ignored.
 #' @param level level of the interval of the difference; 0.99 as in the study `watter`.
-#' @return list: `mean_x`, `mean_y`, `difference`, `low`, `high` (s), `t`, `df`, `p`; `NA` where
-#'   a group has one launch or neither group varies.
-#' @references Welch 1947, Biometrika 34.
-#' @keywords internal
-welch <- function(x, y, level = 0.99) {
-  welch_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L), level)
-}
-
-#' Welch's test of each column of two matrices; `NA` values are ignored.
-#'
-#' @return list as from [welch()], with one value for each column.
+#' @return list: `mean_x`, `mean_y`, `difference`, `low`, `high` (s), `t`, `df`, `p`, a value for
+#'   each column; `NA` where a group has one launch or neither group varies.
 #' @noRd
 welch_of_columns <- function(x, y, level = 0.99) {
   sides <- lapply(list(x, y), function(side) {
@@ -60,8 +52,7 @@ cliffs_delta <- function(x, y) {
   cliffs_delta_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L))
 }
 
-#' Cliff's delta of each column of two matrices; `NA` values are ignored.
-#' @noRd
+# Cliff's delta of each column of two matrices; `NA` values are ignored.
 cliffs_delta_of_columns <- function(x, y) {
   sums <- numeric(ncol(x))
   for (i in seq_len(nrow(x))) {

@@ -94,43 +94,28 @@ layer_overhead <- function(cells, under) {
   )
 }
 
-#' The layers as a table for readers.
-#' @noRd
+# The layers as a table for readers.
 show_layers <- function(layers) {
-  ratio <- function(name) {
-    value <- layers[[name]]
-    text <- format_interval(
-      value, layers[[paste0(name, "_low")]], layers[[paste0(name, "_high")]]
-    )
-    ifelse(is.na(value), "", text)
-  }
+  ratio <- function(name) ifelse(is.na(layers[[name]]), "", format_columns(layers, name))
   below <- in_words("transport", layers$below)
-  shown <- data.table(
+  rate_at <- function(rate, bytes) paste(format_digits(rate / 1e6), "at", format_bytes(bytes))
+  data.table(
     Network = ifelse(nzchar(layers$simulated), layers$simulated, layers$site),
     Layer = as.character(level_of(layers, c("mpi", "transport", "settings", "parameters"))),
     Placement = layers$placement, n = layers$n,
-    startup = format_interval(
+    "Start-up (\u00b5s)" = format_interval(
       1e6 * layers$startup_s, 1e6 * layers$startup_low_s, 1e6 * layers$startup_high_s
     ),
-    best = paste(format_digits(layers$best_bytes_per_s / 1e6), "at", format_bytes(
-      layers$best_bytes
-    )),
-    last = paste(format_digits(layers$last_bytes_per_s / 1e6), "at", format_bytes(
-      layers$last_bytes
-    )),
+    "Largest bandwidth (MB/s)" = rate_at(layers$best_bytes_per_s, layers$best_bytes),
+    "At the largest size (MB/s)" = rate_at(layers$last_bytes_per_s, layers$last_bytes),
     Over = ifelse(is.na(layers$below), "", as.character(below)),
-    added = ifelse(is.na(layers$added_s), "", format_us(layers$added_s, 3L)),
+    "adds (\u00b5s)" = ifelse(is.na(layers$added_s), "", format_us(layers$added_s, 3L)),
     `Start-up, times` = ratio("startup_ratio"), `Bandwidth, times` = ratio("bandwidth_ratio")
   )
-  setnames(shown, c("startup", "best", "last", "added"), c(
-    "Start-up (\u00b5s)", "Largest bandwidth (MB/s)", "At the largest size (MB/s)",
-    "adds (\u00b5s)"
-  ))
-  shown
 }
 
-#' Layers of the sites as an exhibit.
-#' @noRd
+#' @describeIn exhibit_by_size Start-up time and bandwidth of each layer, and the cost it adds to
+#'   the layer below.
 exhibit_layers_table <- function(exhibit) {
   layers <- compare_layers(exhibit$summary)
   with_table(show_layers(layers), layers, caption_of_exhibit(exhibit, paste(

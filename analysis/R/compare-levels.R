@@ -47,8 +47,7 @@ ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   out
 }
 
-#' The set of nodes of launches, without the order of their ranks: `a|b|a` is "a b".
-#' @noRd
+# The set of nodes of launches, without the order of their ranks: `a|b|a` is "a b".
 node_set_of <- function(observed_hosts) {
   known <- unique(observed_hosts)
   sets <- vapply(strsplit(known, "|", fixed = TRUE), function(hosts) {

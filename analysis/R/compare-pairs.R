@@ -17,8 +17,7 @@ differing_pairs <- function(summary, by = "mpi", ignoring = character(), allowin
   ))
 }
 
-#' The pairs from [pairs_of()] that [differing_pairs()] reports.
-#' @noRd
+# The pairs from `pairs_of()` that `differing_pairs()` reports.
 pairs_that_differ <- function(pairs) {
   refused <- lengths(pairs$why) > 0L
   odd <- which(refused | lengths(pairs$told) > 0L)
@@ -41,9 +40,8 @@ refused_pairs <- function(...) {
   found[!found$compared]
 }
 
-#' The columns that are equal within a pair: all columns of a configuration and the columns `also`,
-#' except the compared column and the columns that follow from it.
-#' @noRd
+# The columns that are equal within a pair: all columns of a configuration and the columns `also`,
+# except the compared column and the columns that follow from it.
 strata_of <- function(summary, by, ignoring, also) {
   setdiff(c(configuration_columns(summary), also), c(by, ignoring))
 }
@@ -128,9 +126,8 @@ has_several <- function(level, test, apart) {
   several
 }
 
-#' The same pairs with another time of the launches ([by_time()]), for launches that have it. Tail
-#' percentiles need `LEAST_OF_TAIL` samples of each launch.
-#' @noRd
+# The same pairs with another time of the launches (`by_time()`), for launches that have it. Tail
+# percentiles need `LEAST_OF_TAIL` samples of each launch.
 pairs_by_time <- function(pairs, time) {
   others <- setdiff(LAUNCH_TIMES, "median_s")
   tail <- time %in% c("p95", "p99")
@@ -155,6 +152,5 @@ stop_not_comparable <- function(pair, here, proof) {
   )
 }
 
-#' The columns of a comparison that define its strata.
-#' @noRd
+# The columns of a comparison that define its strata.
 strata_in <- function(comparison) names(comparison)[seq_len(match("a", names(comparison)) - 1L)]

@@ -92,7 +92,7 @@ open_of <- function(times, cells) {
 # The open comparisons of one operation: a row each pair, with the blocks that would settle it.
 questions_open <- function(times, cells) {
   pairs <- pairs_of_cells(cells)
-  curves <- lapply(pairs, function(pair) differences_of_pair(times, cells$cell[pair]))
+  curves <- lapply(pairs, \(pair) differences_of_pair(times, "cell", cells$cell[pair]))
   known <- lengths(curves) > 0L
   curves <- lapply(curves[known], function(d) {
     d[, colSums(!is.na(d)) >= LEAST_BLOCKS, drop = FALSE]
@@ -160,9 +160,10 @@ pairs_of_cells <- function(cells) {
   stats::setNames(pairs, vapply(pairs, \(p) paste(cells$cell[p], collapse = " / "), ""))
 }
 
-# Log ratios of a pair, a row a block in order, a column a size; `NULL` without a common size.
-differences_of_pair <- function(times, pair) {
-  sides <- lapply(pair, function(one) times[times$cell == one])
+# Log ratios of a pair of values of a column, a row a block in order, a column a size; `NULL`
+# without a common size.
+differences_of_pair <- function(times, column, pair) {
+  sides <- lapply(pair, function(one) times[times[[column]] == one])
   sizes <- sort(intersect(sides[[1L]]$bytes, sides[[2L]]$bytes))
   if (!length(sizes)) {
     return(NULL)
@@ -176,7 +177,7 @@ differences_of_pair <- function(times, pair) {
 }
 
 width_of_pair <- function(times, pair, until) {
-  d <- differences_of_pair(times, pair)
+  d <- differences_of_pair(times, "cell", pair)
   if (is.null(d)) {
     return(NULL)
   }
@@ -228,9 +229,8 @@ width_alone <- function(times, until) {
   out[, !"bytes"]
 }
 
-#' Read the summaries in the launch descriptions of a session. A launch that is not usable has one
-#' row without a time.
-#' @noRd
+# Read the summaries in the launch descriptions of a session. A launch that is not usable has one
+# row without a time.
 read_medians <- function(session_dir) {
   files <- sort(list.files(session_dir, "[.][0-9]+[.]json$", full.names = TRUE), method = "radix")
   out <- rbindlist(lapply(files, function(file) {

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sessions and node sets as levels of a comparison: the data that a verdict is based on.
 
-#' The numbers of sessions and node sets of a comparison, and the ratios over them.
-#' @noRd
+# The numbers of sessions and node sets of a comparison, and the ratios over them.
 sessions_of <- function(a, b, sizes, blocks) {
   count <- length(sizes)
   all <- unique(c(a$session, b$session))

@@ -48,8 +48,7 @@ compare_settings <- function(summary, delta = 0.03) {
   found[]
 }
 
-#' Note the sizes at which a library replaced the requested algorithm by that of the other level.
-#' @noRd
+# Note the sizes at which a library replaced the requested algorithm by that of the other level.
 note_replaced <- function(found) {
   words <- list(found[["algorithm_a"]], found[["algorithm_b"]])
   if (!all(lengths(words))) {

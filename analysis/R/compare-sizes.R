@@ -30,8 +30,7 @@ compare_sides <- function(pairs) {
 
 OVER_SESSIONS <- "Welch's test over sessions"
 
-#' The data and the method for the comparison of one pair. [add_rows()] adds all but the curve.
-#' @noRd
+# The data and the method for the comparison of one pair. `add_rows()` adds all but the curve.
 describe_pair <- function(a, b) {
   sizes <- sort(intersect(a$bytes, b$bytes))
   if (!length(sizes)) {
@@ -64,9 +63,8 @@ describe_pair <- function(a, b) {
   )
 }
 
-#' Logarithms of the times of one configuration: a row a block, a column a size. Several launches
-#' of a block are averaged.
-#' @noRd
+# Logarithms of the times of one configuration: a row a block, a column a size. Several launches
+# of a block are averaged.
 log_times <- function(side, sizes) {
   column <- match(side$bytes, sizes)
   kept <- which(!is.na(column))
@@ -114,8 +112,7 @@ add_rows <- function(found) {
   found
 }
 
-#' Descriptive statistics of two configurations, separately for each size.
-#' @noRd
+# Descriptive statistics of two configurations, separately for each size.
 describe_sides <- function(logs_a, logs_b) {
   a <- exp(logs_a)
   b <- exp(logs_b)
@@ -177,8 +174,7 @@ curves_of <- function(found) {
 # Sessions that each configuration needs to be called different without a common session.
 MIN_SESSIONS <- 3L
 
-#' Mean log times of the sessions of a configuration: a row a session, a column a size.
-#' @noRd
+# Mean log times of the sessions of a configuration: a row a session, a column a size.
 session_means <- function(side, sizes) {
   means <- as.data.table(pick(side[c("bytes", "session", "median_s")], side$bytes %in% sizes))
   means <- means[, list(block = session, value = mean(log(median_s))), by = c("session", "bytes")]

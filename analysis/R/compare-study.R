@@ -57,8 +57,7 @@ COMPARED <- unique(c(
   "key", "id", "session", "launch", "status", "no_effect", names(STATE)
 ))
 
-#' Select the columns of launch summaries that comparisons need.
-#' @noRd
+# Select the columns of launch summaries that comparisons need.
 narrow <- function(summary) {
   columns <- c(
     configuration_columns(summary), "factors", COMPARED, "bytes", CELL_MEASURES, "bytes_per_s"
@@ -116,8 +115,7 @@ of_sessions <- function(table, sessions) {
   if (NROW(table)) table[sessions, on = c("site", "session"), nomatch = NULL] else table
 }
 
-#' Complete the account with the sessions whose launches left no summary.
-#' @noRd
+# Complete the account with the sessions whose launches left no summary.
 account_with <- function(account, launches) {
   lost <- launches[, list(launches = .N), keyby = c("site", "test", "session")][
     !account,
@@ -146,8 +144,7 @@ others_in_words <- function(status) {
   paste(count_of(as.integer(others), "launch:", "launches:"), names(others), collapse = "; ")
 }
 
-#' The CPU models that launches ran on, each with the identifiers of its machines.
-#' @noRd
+# The CPU models that launches ran on, each with the identifiers of its machines.
 machine_in_words <- function(launches) {
   cpu <- launches$cpu_model
   id <- substr(fcoalesce(as.character(value_or_na(launches, "machine")), ""), 1L, 6L)

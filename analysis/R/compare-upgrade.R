@@ -56,8 +56,7 @@ judge_upgrade <- function(found, delta = 0.03) {
   out[order(match(status, c("slower", "not settled", "not slower")), -worst)]
 }
 
-#' The forecast of launches or sessions until a slowdown above `delta` is likely excluded or shown.
-#' @noRd
+# The forecast of launches or sessions until a slowdown above `delta` is likely excluded or shown.
 forecast_upgrade <- function(delta) {
   most <- log1p(delta)
   list(

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Turns the tests of all pairs into intervals and verdicts within each question, with their notes.
 
-#' Join the rows of all curves into one table, with their verdicts and notes.
-#' @noRd
+# Join the rows of all curves into one table, with their verdicts and notes.
 settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
   rows <- rbindlist(found)
   if (!nrow(rows)) {
@@ -75,8 +74,7 @@ SETTLED <- c(DIRECTIONS, "within")
 # The bound up to which a comparison counts as settled.
 most_within <- function(delta) max(delta, WITHIN_MOST)
 
-#' The verdict that an interval gives for the first configuration of a pair.
-#' @noRd
+# The verdict that an interval gives for the first configuration of a pair.
 judge <- function(low, high, delta) {
   fcase(
     is.na(low) | is.na(high), "not tested",
@@ -87,18 +85,16 @@ judge <- function(low, high, delta) {
   )
 }
 
-#' Whether a difference may come from the sessions: the interval excludes 1, but the configurations
-#' share no session and have too few sessions each. More launches settle nothing there.
-#' @noRd
+# Whether a difference may come from the sessions: the interval excludes 1, but the configurations
+# share no session and have too few sessions each. More launches settle nothing there.
 by_sessions <- function(rows) {
   rows$verdict == "not settled" & (rows$low > 1 | rows$high < 1) %in% TRUE
 }
 
-#' Whether the medians of a pair do not have the order that its verdict states.
-#'
-#' A verdict is about the typical ratio of two launches. A configuration with some slow launches is
-#' slower, also if its median is the smaller one.
-#' @noRd
+# Whether the medians of a pair do not have the order that its verdict states.
+#
+# A verdict is about the typical ratio of two launches. A configuration with some slow launches is
+# slower, also if its median is the smaller one.
 against_medians <- function(rows) {
   if (is.null(rows$median_a_s)) {
     return(logical(nrow(rows)))
@@ -138,8 +134,7 @@ note_on <- function(n_a, n_b, left_out) {
   )
 }
 
-#' Verdicts of a comparison in words, for the first configuration of a pair.
-#' @noRd
+# Verdicts of a comparison in words, for the first configuration of a pair.
 say_verdict <- function(rows) {
   fcase(
     rows$verdict %in% DIRECTIONS, sprintf(
@@ -180,12 +175,11 @@ compare_verdicts <- function(first, second) {
   both[]
 }
 
-#' Whether comparisons show a difference in a statement over all questions of a study.
-#'
-#' A question is selected if its p survives Benjamini and Hochberg's procedure over the questions.
-#' With R of m questions selected, the level within them is `alpha` R / m (Benjamini and Bogomolov
-#' 2014). The verdicts of a question itself do not depend on other questions.
-#' @noRd
+# Whether comparisons show a difference in a statement over all questions of a study.
+#
+# A question is selected if its p survives Benjamini and Hochberg's procedure over the questions.
+# With R of m questions selected, the level within them is `alpha` R / m (Benjamini and Bogomolov
+# 2014). The verdicts of a question itself do not depend on other questions.
 over_questions <- function(comparison, alpha = ALPHA) {
   by <- intersect(QUESTION, names(comparison))
   rows <- comparison[, c(by, "q"), with = FALSE]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the figures: takes tidy tables and returns plots, with their data as the attribute `data`.
 
-#' The panel of each row: the measured quantity and its place, in words.
-#'
-#' The test is named only if no other property distinguishes its rows from those of another test.
-#' @noRd
+# The panel of each row: the measured quantity and its place, in words.
+#
+# The test is named only if no other property distinguishes its rows from those of another test.
 panel_of <- function(table) {
   # All properties of a configuration: a line must not connect two configurations.
   strata <- intersect(names(table), c(
@@ -32,8 +31,7 @@ panel_of <- function(table) {
 # Largest number of emulated and simulated machines that a caption names.
 MOST_LABELS <- 4L
 
-#' The caption: the shown quantities, the number of launches, and the simulated machines.
-#' @noRd
+# The caption: the shown quantities, the number of launches, and the simulated machines.
 caption_of <- function(shown, n, simulated) {
   range <- paste(unique(range(n)), collapse = " to ")
   if (max(n) < MIN_LAUNCHES) shown <- without_intervals(shown)
@@ -138,9 +136,8 @@ cut_at <- function(table, tops) {
 # Two columns of panels are the most readable; with more than six panels, three columns fit a page.
 columns_of_panels <- function(count) if (count < 3L) count else if (count > 6L) 3L else 2L
 
-#' Numbers of the parts of a line. A line is interrupted at a gap of more than two and a half times
-#' the usual step, because nothing was measured there.
-#' @noRd
+# Numbers of the parts of a line. A line is interrupted at a gap of more than two and a half times
+# the usual step, because nothing was measured there.
 parts_of_line <- function(x) {
   steps <- diff(if (all(x > 0)) log2(x) else x)
   c(1L, 1L + cumsum(steps > 2.5 * median(steps)))
@@ -156,8 +153,7 @@ facet_panels <- function(columns, scales = "fixed") {
 
 format_axis <- function(v) fifelse(is.na(v), "", format_whole(v, 7L))
 
-#' The colours of a heat map; the legend's title names the quantity and its unit. After the theme.
-#' @noRd
+# The colours of a heat map; the legend's title names the quantity and its unit. After the theme.
 fill_by_value <- function(title, ...) {
   list(
     ggplot2::scale_fill_gradient(title,
@@ -361,8 +357,7 @@ VERDICTS <- c(
   within = "within a bound", `not settled` = "not settled", `not tested` = "not tested"
 )
 
-#' The result of each pair: the name of the faster level, or the reason why no level is faster.
-#' @noRd
+# The result of each pair: the name of the faster level, or the reason why no level is faster.
 result_of <- function(table, name = title_of) {
   first <- as.character(name(table$a))
   second <- as.character(name(table$b))
@@ -371,9 +366,8 @@ result_of <- function(table, name = title_of) {
   factor(fcoalesce(none, winner), c(paste(unique(c(first, second)), "faster"), VERDICTS))
 }
 
-#' Scales in which a winner has the colour of its library, as in other figures. Other results are
-#' grey or black.
-#' @noRd
+# Scales in which a winner has the colour of its library, as in other figures. Other results are
+# grey or black.
 result_scales <- function(levels) {
   winners <- setdiff(levels, VERDICTS)
   colours <- declared_colours(sub(" faster$", "", winners), "title")

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Writes plots to files: SVG, PDF and the CSV with their data. The bytes are the same every time.
 
-#' The files of figures by their names.
-#' @noRd
+# The files of figures by their names.
 figure_files <- function(names) {
   as.vector(outer(names, figure_endings(), paste, sep = "."))
 }
@@ -23,9 +22,8 @@ save_plots <- function(plots, out_dir, work = rep(1, length(plots))) {
   stats::setNames(labels, names(plots))
 }
 
-#' Experiments that a curve over sizes can show: several sizes, and one time at each size. Exhibits
-#' show experiments with several times at one size (steps of computation, queues).
-#' @noRd
+# Experiments that a curve over sizes can show: several sizes, and one time at each size. Exhibits
+# show experiments with several times at one size (steps of computation, queues).
 measured_by_size <- function(medians) {
   by <- c(setdiff(configuration_columns(medians), factor_names(medians)), "bytes")
   several <- medians[duplicated(medians, by = by)]
@@ -36,9 +34,8 @@ measured_by_size <- function(medians) {
 # Experiments whose bandwidth is more informative than the time: one message between two ranks.
 MESSAGES <- c("pingpong", "pingping", "stream", "exchange", "datatypes", "imb")
 
-#' The operation that others are variants of: `bcast` is the base of `ibcast.compute`, `bcast_init`
-#' and `bcast-first`.
-#' @noRd
+# The operation that others are variants of: `bcast` is the base of `ibcast.compute`, `bcast_init`
+# and `bcast-first`.
 base_operation <- function(operation) {
   few <- unique(operation)
   base <- sub("_init$", "", sub("[-.].*$", "", few))
@@ -49,10 +46,9 @@ base_operation <- function(operation) {
 # An experiment with more panels has figures for each of its operations and their variants.
 APART_FROM <- 120L
 
-#' The figures that a study has the data for: `name`, `kind`, `experiment`, `operation`
-#' ([base_operation()]; `NA`: all), `work` (number of rows). With many panels there is no figure of
-#' bandwidths, because the times of the messages show the same.
-#' @noRd
+# The figures that a study has the data for: `name`, `kind`, `experiment`, `operation`
+# (`base_operation()`; `NA`: all), `work` (number of rows). With many panels there is no figure of
+# bandwidths, because the times of the messages show the same.
 list_figures <- function(study) {
   # Benchmarks of other tools come after cotejo's own.
   names <- measured_by_size(study$medians)
@@ -79,15 +75,13 @@ list_figures <- function(study) {
   )][]
 }
 
-#' The part of a file name that identifies the subject of a figure or page.
-#' @noRd
+# The part of a file name that identifies the subject of a figure or page.
 slug_of_question <- function(experiment, operation) {
   text <- fifelse(is.na(operation), experiment, paste0(experiment, "-", operation))
   gsub("[^A-Za-z0-9]+", "-", tolower(text))
 }
 
-#' The rows of a table that belong to a question: its experiment and operation, unless `NA`.
-#' @noRd
+# The rows of a table that belong to a question: its experiment and operation, unless `NA`.
 rows_of_question <- function(table, question) {
   of <- function(values, wanted) is.na(wanted) | values == wanted
   table[which(
@@ -118,8 +112,7 @@ endings_of <- function(pdf) c("svg", if (pdf) "pdf", "csv")
 # The files of a figure.
 figure_endings <- function() getOption("cotejo.endings", endings_of(pdf = FALSE))
 
-#' Write the files of a plot: SVG and PDF, if they are wanted, and the CSV with its data.
-#' @noRd
+# Write the files of a plot: SVG and PDF, if they are wanted, and the CSV with its data.
 save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
   wanted <- figure_endings()

@@ -48,9 +48,8 @@ fit_panels <- function(plot) {
   plot
 }
 
-#' The distance of the curves of each panel: the range of their mean logarithms. For ratios, it is
-#' the largest ratio.
-#' @noRd
+# The distance of the curves of each panel: the range of their mean logarithms. For ratios, it is
+# the largest ratio.
 spread_of_panels <- function(data, panels) {
   columns <- names(panels)
   of_ratios <- "ratio" %in% names(data)
@@ -71,9 +70,8 @@ spread_of_panels <- function(data, panels) {
   fcoalesce(spread[panels, on = columns]$spread, 0)
 }
 
-#' Draw text as UTF-8 until the calling function returns. In the locale "C", as in cron and
-#' containers, graphics devices write "<U+00B5>s" in place of microseconds.
-#' @noRd
+# Draw text as UTF-8 until the calling function returns. In the locale "C", as in cron and
+# containers, graphics devices write "<U+00B5>s" in place of microseconds.
 local_utf8 <- function(frame = parent.frame()) {
   before <- Sys.getlocale("LC_CTYPE")
   if (l10n_info()[["UTF-8"]] || !nzchar(suppressWarnings(Sys.setlocale("LC_CTYPE", "C.UTF-8")))) {
@@ -110,9 +108,8 @@ lay_out <- function(plot) {
   list(grobs = grobs, width = FIGURE$width, labels = plot$labels, height = height)
 }
 
-#' The height of each panel. A plot with a fixed ratio keeps its ratio. A discrete axis needs a
-#' line for each of its levels.
-#' @noRd
+# The height of each panel. A plot with a fixed ratio keeps its ratio. A discrete axis needs a
+# line for each of its levels.
 panel_height <- function(built, grobs, rows) {
   if (isTRUE(grobs$respect)) {
     columns <- unique(ggplot2::panel_cols(grobs)$l)
@@ -140,8 +137,7 @@ without_notes <- function(code) {
   })
 }
 
-#' Break the lines of a text that are longer than `length` characters. Existing breaks stay.
-#' @noRd
+# Break the lines of a text that are longer than `length` characters. Existing breaks stay.
 wrap_lines <- function(text, length) {
   if (is.null(text)) {
     return(NULL)
@@ -150,8 +146,7 @@ wrap_lines <- function(text, length) {
   paste(unlist(lapply(lines, strwrap, length)), collapse = "\n")
 }
 
-#' A laid-out plot as SVG. Text stays text, so that it can be searched, copied and read aloud.
-#' @noRd
+# A laid-out plot as SVG. Text stays text, so that it can be searched, copied and read aloud.
 svg_text <- function(drawing) {
   local_utf8()
   svg <- svglite::svgstring(
@@ -172,8 +167,7 @@ svg_text <- function(drawing) {
   gsub(sprintf("\"%s\"", FONT), FONT_FAMILIES, text, fixed = TRUE)
 }
 
-#' Draw a laid-out plot as PDF. Fonts are embedded if R has cairo.
-#' @noRd
+# Draw a laid-out plot as PDF. Fonts are embedded if R has cairo.
 draw_pdf <- function(drawing, file) {
   local_utf8()
   # Cairo starts threads, and a process with threads must not fork.
@@ -189,8 +183,7 @@ draw_pdf <- function(drawing, file) {
   })
 }
 
-#' Replace the dates of a PDF by a fixed date of the same length, so that offsets stay correct.
-#' @noRd
+# Replace the dates of a PDF by a fixed date of the same length, so that offsets stay correct.
 remove_dates <- function(file) {
   bytes <- readBin(file, "raw", file.size(file))
   ended <- utils::tail(bytes[!bytes %in% as.raw(c(10, 13))], 5L)

@@ -44,10 +44,9 @@ COLOURS <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "
 SHAPES <- c(16, 17, 15, 18, 8, 4, 3)
 LINETYPES <- c("solid", "42", "12", "4212", "61", "2262", "1343")
 
-#' Scales of colour, shape and line for the levels of one factor. Each level differs in all three.
-#' Beyond seven levels colours repeat, and pairs of colour and shape differ. Levels that are MPI
-#' families have the colours that the families declare.
-#' @noRd
+# Scales of colour, shape and line for the levels of one factor. Each level differs in all three.
+# Beyond seven levels colours repeat, and pairs of colour and shape differ. Levels that are MPI
+# families have the colours that the families declare.
 level_scales <- function(levels) {
   pick <- function(values, turn = 1L) {
     i <- seq_along(levels) - 1L
@@ -63,17 +62,15 @@ level_scales <- function(levels) {
   )
 }
 
-#' A legend as wide as the figure allows, shared by colours, shapes and lines.
-#' @noRd
+# A legend as wide as the figure allows, shared by colours, shapes and lines.
 legend_of <- function(levels) {
   columns <- max(1L, LEGEND_WIDTH %/% (max(nchar(levels), 1L) + 8L))
   ggplot2::guide_legend(ncol = min(length(levels), columns), byrow = TRUE)
 }
 
-#' Colours of levels that begin with the title of an MPI family ("MPICH", "MPICH, ping-pong"). They
-#' are the colours of the families, so that an MPI has one colour in all figures. `NULL` if a level
-#' belongs to no family, or if all levels belong to one family.
-#' @noRd
+# Colours of levels that begin with the title of an MPI family ("MPICH", "MPICH, ping-pong"). They
+# are the colours of the families, so that an MPI has one colour in all figures. `NULL` if a level
+# belongs to no family, or if all levels belong to one family.
 colours_of_families <- function(levels) {
   titles <- said$families$title[!is.na(said$families$colour)]
   of <- vapply(levels, function(level) {
@@ -87,8 +84,7 @@ colours_of_families <- function(levels) {
   }
 }
 
-#' The colours of MPI libraries by name.
-#' @noRd
+# The colours of MPI libraries by name.
 colours_of <- function(mpis) {
   mpis <- in_order(unique(mpis))
   stats::setNames(declared_colours(mpis, "name"), mpis)
@@ -103,9 +99,8 @@ declared_colours <- function(mpis, by) {
 # Characters that fit in one row of a legend.
 LEGEND_WIDTH <- 106L
 
-#' Log axis of message sizes, labelled in binary units. Zero bytes are shown one step left of the
-#' smallest other size.
-#' @noRd
+# Log axis of message sizes, labelled in binary units. Zero bytes are shown one step left of the
+# smallest other size.
 scale_bytes <- function(bytes, ...) {
   powers <- 2^seq(0, 40, by = 2)
   shown <- powers[powers >= min(bytes[bytes > 0], 1) & powers <= max(bytes, 1)]

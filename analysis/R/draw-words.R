@@ -5,11 +5,10 @@
 said <- new.env(parent = emptyenv())
 said$families <- NULL
 
-#' One part of the file of words, such as `operations`: a vector or list of words by name.
-#'
-#' `titles` has names of families and transports for sessions that declare none. `selectors` maps
-#' SimGrid's own names of sets of algorithms to the MPI libraries.
-#' @noRd
+# One part of the file of words, such as `operations`: a vector or list of words by name.
+#
+# `titles` has names of families and transports for sessions that declare none. `selectors` maps
+# SimGrid's own names of sets of algorithms to the MPI libraries.
 words_for <- function(part) {
   words <- keep_once("words", function() {
     yaml::read_yaml(system.file("words.yaml", package = "cotejo", mustWork = TRUE))
@@ -44,8 +43,7 @@ families_of <- function(sessions) {
   all[title %in% c(title[duplicated(title)], known), title := sprintf("%s (%s)", title, name)][]
 }
 
-#' Display name of an MPI, transport or operation; the name itself when there is none.
-#' @noRd
+# Display name of an MPI, transport or operation; the name itself when there is none.
 title_of <- function(name) {
   name <- as.character(name)
   known <- words_for("titles")[name]
@@ -54,17 +52,15 @@ title_of <- function(name) {
   fcoalesce(unname(known), name)
 }
 
-#' Names in the order in which they are shown: families as they declare, other names sorted.
-#' @noRd
+# Names in the order in which they are shown: families as they declare, other names sorted.
 in_order <- function(names) {
   names <- sort(names, method = "radix", na.last = TRUE)
   place <- said$families$order[match(names, said$families$name)]
   if (length(place)) names[order(place, na.last = TRUE)] else names
 }
 
-#' Names of operations in words: "put, fence, window created", "NAS CG, class A". A name without
-#' known words stays, with blanks in place of most underscores.
-#' @noRd
+# Names of operations in words: "put, fence, window created", "NAS CG, class A". A name without
+# known words stays, with blanks in place of most underscores.
 operation_in_words <- function(operation) {
   few <- unique(as.character(operation))
   words <- unname(words_for("operations")[few])
@@ -79,8 +75,7 @@ operation_in_words <- function(operation) {
   words[match(operation, few)]
 }
 
-#' Names of operations in words with the experiment, where no title names it: "LogP, gap".
-#' @noRd
+# Names of operations in words with the experiment, where no title names it: "LogP, gap".
 question_in_words <- function(operation) {
   experiment <- unname(words_for("experiments")[sub("-.*", "", operation)])
   words <- operation_in_words(operation)
@@ -104,8 +99,7 @@ values_in_words <- function(values, kind, dropped = c("kernel", "pattern", "wind
   words[match(values, few)]
 }
 
-#' The purpose of a test, in words.
-#' @noRd
+# The purpose of a test, in words.
 test_in_words <- function(test) {
   plain <- sub("_(quick|full|smoke|brief)$", "", test)
   unname(fcoalesce(
@@ -118,8 +112,7 @@ sentence_case <- function(text) {
   paste0(toupper(substr(text, 1L, 1L)), substring(text, 2L))
 }
 
-#' Sizes in binary units: 1 B, 64 KiB, 4 MiB. Sizes that are not multiples stay exact in B.
-#' @noRd
+# Sizes in binary units: 1 B, 64 KiB, 4 MiB. Sizes that are not multiples stay exact in B.
 format_bytes <- function(bytes) {
   units <- outer(bytes, 1024^(1:3), \(bytes, unit) bytes >= unit & bytes %% unit == 0)
   scale <- as.integer(rowSums(units, na.rm = TRUE))
@@ -129,26 +122,22 @@ format_bytes <- function(bytes) {
 
 format_whole <- function(x, digits = 15L) formatC(x, digits = digits, width = 1L, format = "fg")
 
-#' Number of decimals that leave at least `digits` significant digits, for each number.
-#' @noRd
+# Number of decimals that leave at least `digits` significant digits, for each number.
 decimals_of <- function(x, digits = 3L) {
   size <- fifelse(is.finite(x) & x != 0, abs(as.numeric(x)), 10^digits)
   as.integer(pmax(0, digits - 1L - floor(log10(size))))
 }
 
-#' Numbers with at least three significant digits and no exponent.
-#' @noRd
+# Numbers with at least three significant digits and no exponent.
 format_digits <- function(x, digits = 3L, decimals = decimals_of(x, digits)) {
   x <- as.numeric(unname(x))
   fifelse(is.na(x), "NA", sprintf("%.*f", decimals, x))
 }
 
-#' Times in microseconds.
-#' @noRd
+# Times in microseconds.
 format_us <- function(seconds, digits = 4L) format_digits(seconds * 1e6, digits)
 
-#' `median [low, high]` with the same decimals for all three; only the median without an interval.
-#' @noRd
+# `median [low, high]` with the same decimals for all three; only the median without an interval.
 format_interval <- function(value, low, high, digits = 3L) {
   text <- function(x) format_digits(x, decimals = decimals_of(value, digits))
   fifelse(
@@ -157,8 +146,13 @@ format_interval <- function(value, low, high, digits = 3L) {
   )
 }
 
-#' A p value, never shown as 0.
-#' @noRd
+# `format_interval()` of the columns `NAME`, `NAME_low` and `NAME_high` of a table.
+format_columns <- function(table, name, scale = 1, digits = 3L) {
+  columns <- lapply(paste0(name, c("", "_low", "_high")), \(column) scale * table[[column]])
+  do.call(format_interval, c(columns, digits = digits))
+}
+
+# A p value, never shown as 0.
 format_p <- function(p) {
   fcase(
     is.na(p), "NA", p < 1e-4, formatC(p, digits = 1L, format = "e"),
@@ -178,29 +172,24 @@ join_words <- function(parts) {
   Reduce(\(a, b) paste0(a, fifelse(nzchar(a) & nzchar(b), ", ", ""), b), parts)
 }
 
-#' The version text of a library, up to the end of its version number.
-#' @noRd
+# The version text of a library, up to the end of its version number.
 short_library <- function(library) {
   text <- gsub("[[:space:]]+", " ", library)
   substr(sub("^(.*?[0-9]+(\\.[0-9]+)+[^ ,]*).*$", "\\1", text, perl = TRUE), 1L, 80L)
 }
 
-#' A share in percent as it was given, such as an accepted slowdown.
-#' @noRd
+# A share in percent as it was given, such as an accepted slowdown.
 say_margin <- function(share) paste(format(100 * share), "%")
 
-#' The words for what a kind of figure shows; `...` are the values in them.
-#' @noRd
+# The words for what a kind of figure shows; `...` are the values in them.
 words_of_caption <- function(kind, ...) sprintf(words_for("captions")[[kind]], ...)
 
 count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
 
-#' Whether the values of a column are numbers of things, such as ranks.
-#' @noRd
+# Whether the values of a column are numbers of things, such as ranks.
 is_counted <- function(column) column %in% names(words_for("counted"))
 
-#' The name of a column in words, such as "eager limit" and "CPU model"; a measure has no unit.
-#' @noRd
+# The name of a column in words, such as "eager limit" and "CPU model"; a measure has no unit.
 word_of_column <- function(column) {
   known <- words_for("columns")[column]
   other <- gsub("_", " ", sub("^(option|parameter|setting)_", "", column), fixed = TRUE)
@@ -253,8 +242,7 @@ short_label <- function(values) {
 
 percent_of <- function(x) paste0(format_digits(100 * x), " %")
 
-#' Words as a series: a, b and c.
-#' @noRd
+# Words as a series: a, b and c.
 in_series <- function(words, last = "and") {
   n <- length(words)
   if (n < 2L) words else paste(toString(words[-n]), last, words[[n]])

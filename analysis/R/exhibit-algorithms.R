@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds the best algorithm of a collective operation, and the cost of the library's own choice.
 
-#' Heat map: the fastest algorithm of each size, and the regret of the library's choice.
-#'
-#' The launches have several levels of the setting `algorithm_OPERATION`. Without the setting the
-#' library chooses. Regret: time of this choice over that of the fastest algorithm, less 1.
-#'
-#' @param row the column down the axis, by name: `ranks`, or `option_arrival`.
-#' @param panel columns whose values have panels of their own, by name: `mpi`, or
-#'   `c(mpi, transport)`.
-#' @return for [exhibit()].
-#' @keywords internal
-best_algorithm <- function(row = NULL, panel = NULL) drawing("best_algorithm")
-
-exhibit_best_algorithm <- function(exhibit) {
+#' @describeIn exhibit_by_size Heat map: the fastest algorithm of each size, and the regret of the
+#'   library's choice. The launches have several levels of the setting `algorithm_OPERATION`.
+#'   Without the setting the library chooses. Regret: time of this choice over that of the fastest
+#'   algorithm, less 1.
+exhibit_best_algorithm <- function(exhibit, row = NULL, panel = NULL) {
   row <- argument(exhibit, "row", "ranks")
   cells <- regret_of_default(exhibit, row, argument(exhibit, "panel", "mpi"))
   if (!nrow(cells)) await("launches of several algorithms beside the library's choice")

@@ -18,8 +18,7 @@ draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_
   })
 }
 
-#' The files of exhibits; none if an exhibit failed, as the machine may be the cause.
-#' @noRd
+# The files of exhibits; none if an exhibit failed, as the machine may be the cause.
 exhibit_files <- function(coverage) {
   if (any(coverage$state == "failed")) {
     return(NULL)
@@ -84,8 +83,7 @@ draw_numbered <- function(i, shared) {
   }))
 }
 
-#' Draw an exhibit from launches of one ground.
-#' @noRd
+# Draw an exhibit from launches of one ground.
 draw_on_ground <- function(i, ground, shared) {
   # If the launches of one test are not sufficient, those of the next test may be.
   found <- lapply(shared$rows[[i]], function(rows) rows[shared$grounds[rows] == ground])
@@ -108,8 +106,7 @@ say_coverage <- function(coverage) {
   ))
 }
 
-#' Raise an error for exhibits that could not be drawn, after all other files are written.
-#' @noRd
+# Raise an error for exhibits that could not be drawn, after all other files are written.
 refuse_failed <- function(coverage) {
   failed <- coverage[coverage$state == "failed"]
   if (nrow(failed)) {
@@ -121,15 +118,13 @@ refuse_failed <- function(coverage) {
   }
 }
 
-#' Launch summaries of the sessions that are used for each test.
-#' @noRd
+# Launch summaries of the sessions that are used for each test.
 summary_of_tests <- function(results, session) {
   summary <- summarise_launches(results)
   keep_rows(summary, which(choose_states(summary, SIDES, session)$used))
 }
 
-#' Draw one exhibit, or state what it waits for.
-#' @noRd
+# Draw one exhibit, or state what it waits for.
 draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_overlays(NULL)) {
   spec <- exhibit$spec
   name <- file_of_exhibit(spec, ground)
@@ -186,8 +181,7 @@ lacking_contrast <- function(exhibit, wanted) {
   }))
 }
 
-#' The pattern of `reframe -n` for tests, whose names may end with the scale.
-#' @noRd
+# The pattern of `reframe -n` for tests, whose names may end with the scale.
 selecting <- function(tests) {
   sub("^(\\w+)_(smoke|quick|full|bench)$", "'^\\1.*scale=\\2'", tests)
 }
@@ -233,12 +227,11 @@ coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = 
 
 distinct_sorted <- function(values) sort(unique(as.character(values)), method = "radix")
 
-#' Columns with only one value where an exhibit should show several: "another number of ranks".
-#'
-#' Panels, rows and columns of tables are reported only for MPIs and transports, and only on real
-#' machines. An emulated or simulated machine is often made for one MPI or transport. Simulations
-#' never lack another MPI, because the simulator runs whichever library it imitates.
-#' @noRd
+# Columns with only one value where an exhibit should show several: "another number of ranks".
+#
+# Panels, rows and columns of tables are reported only for MPIs and transports, and only on real
+# machines. An emulated or simulated machine is often made for one MPI or transport. Simulations
+# never lack another MPI, because the simulator runs whichever library it imitates.
 lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
   if (!nrow(exhibit$summary)) {
     return(NULL)
@@ -269,12 +262,11 @@ contrast_of <- function(exhibit, compared = compared_in(exhibit, NULL)) {
   )
 }
 
-#' Whether an exhibit lacks the contrast of the study: its launches have a single value of the
-#' study's factor or axis, although the exhibit requests several values or does not name any.
-#'
-#' The factor of the study is the first column in `by`; other columns in `by` are another contrast.
-#' A simulator imitates the libraries, and its platforms stand for transports.
-#' @noRd
+# Whether an exhibit lacks the contrast of the study: its launches have a single value of the
+# study's factor or axis, although the exhibit requests several values or does not name any.
+#
+# The factor of the study is the first column in `by`; other columns in `by` are another contrast.
+# A simulator imitates the libraries, and its platforms stand for transports.
 stands_in <- function(exhibit, ground) {
   wanted <- exhibit$spec$filter[[1L]]
   several <- Filter(\(column) sum(!startsWith(wanted[[column]], "!")) > 1L, names(wanted))
@@ -291,9 +283,8 @@ stands_in <- function(exhibit, ground) {
     any(vapply(open, \(column) uniqueN(exhibit$summary[[column]]) == 1L, NA))
 }
 
-#' The columns in which all launches of an exhibit have the same value, although the exhibit
-#' requests no value of them.
-#' @noRd
+# The columns in which all launches of an exhibit have the same value, although the exhibit
+# requests no value of them.
 lone_columns <- function(exhibit, ground, columns) {
   if (!NROW(exhibit$summary)) {
     return(character())
@@ -304,8 +295,7 @@ lone_columns <- function(exhibit, ground, columns) {
   Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
 }
 
-#' The launches that an exhibit waits for, and the command that measures them.
-#' @noRd
+# The launches that an exhibit waits for, and the command that measures them.
 waits_for <- function(spec, launches) {
   if (!nzchar(spec$tests)) {
     return(spec$needs)
@@ -330,8 +320,7 @@ waits_for <- function(spec, launches) {
   )
 }
 
-#' Call an exhibit's own function with its launches.
-#' @noRd
+# Call an exhibit's own function with its launches.
 draw_by_own <- function(exhibit) {
   made <- exhibit$spec$own[[1L]](copy(exhibit$summary))
   n <- fewest_launches(exhibit$summary)
@@ -345,14 +334,12 @@ draw_by_own <- function(exhibit) {
   wrong_exhibit(exhibit$spec$name, paste("its function returned no", exhibit$spec$kind))
 }
 
-#' The function that draws a row of the register; NULL when there is none.
-#' @noRd
+# The function that draws a row of the register; NULL when there is none.
 find_drawing <- function(spec) {
   if (is.function(spec$own[[1L]])) draw_by_own else find_verb(spec$verb)
 }
 
-#' The function that draws a verb; NULL when there is none.
-#' @noRd
+# The function that draws a verb; NULL when there is none.
 find_verb <- function(verb) {
   get0(paste0("exhibit_", verb), envir = topenv(), mode = "function", inherits = FALSE)
 }

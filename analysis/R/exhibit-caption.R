@@ -36,8 +36,7 @@ origin_of <- function(exhibit, launches) {
   )
 }
 
-#' The CPUs whose times are shown in one figure, in words; nothing for one CPU.
-#' @noRd
+# The CPUs whose times are shown in one figure, in words; nothing for one CPU.
 several_cpus <- function(launches) {
   cpus <- distinct(launches$cpu_model[ground_of(launches$simulated) != "simulated"])
   if (length(cpus) > 1L) {
@@ -45,8 +44,7 @@ several_cpus <- function(launches) {
   }
 }
 
-#' A warning if ranks have to share a processor, in words; otherwise nothing.
-#' @noRd
+# A warning if ranks have to share a processor, in words; otherwise nothing.
 shared_cores <- function(launches) {
   ranks <- strsplit(launches$observed_cpus, "|", fixed = TRUE)
   hosts <- strsplit(launches$observed_hosts, "|", fixed = TRUE)
@@ -121,8 +119,7 @@ unit_of <- function(exhibit) {
   unit
 }
 
-#' Add the columns `y`, `y_low`, `y_high` in a unit to a table; points have no interval.
-#' @noRd
+# Add the columns `y`, `y_low`, `y_high` in a unit to a table; points have no interval.
 add_values <- function(table, unit) {
   columns <- intersect(unit$columns, names(table))
   threads <- if ("threads" %in% names(table)) fcoalesce(as.numeric(table$threads), 1) else 1
@@ -134,9 +131,8 @@ add_values <- function(table, unit) {
   table[]
 }
 
-#' A published exhibit in words, such as "figure 4.1 of Stival (2006)"; an exhibit without a number
-#' is part of the text.
-#' @noRd
+# A published exhibit in words, such as "figure 4.1 of Stival (2006)"; an exhibit without a number
+# is part of the text.
 printed_exhibit <- function(study, exhibit) {
   kinds <- c(fig = "figure", tab = "table")
   kind <- sub("-.*", "", exhibit)

@@ -30,9 +30,9 @@ hidden_shares <- function(summary) {
   summary[all[, c(by, "share"), with = FALSE], on = by]
 }
 
-#' The result of [hidden_shares()] by message size. Arguments: `series`, `panel`, `scale`.
-#' @noRd
-exhibit_hidden_share <- function(exhibit) {
+#' @describeIn exhibit_by_size Share of a non-blocking collective that is hidden behind a
+#'   computation, by message size.
+exhibit_hidden_share <- function(exhibit, series = NULL, panel = NULL, scale = NULL) {
   found <- hidden_shares(exhibit$summary)
   if (!nrow(found)) await("launches of non-blocking operations with computation beside them")
   exhibit$summary <- found
@@ -42,8 +42,8 @@ exhibit_hidden_share <- function(exhibit) {
   plot_exhibit(exhibit, "bytes")
 }
 
-#' Memory of a rank: the resident memory, its shared part, and the memory taken by the library.
-#' @noRd
+#' @describeIn exhibit_by_size Memory of a rank: the resident memory, its shared part, and the
+#'   memory taken by the library.
 exhibit_memory_table <- function(exhibit) {
   samples <- samples_of_exhibit(exhibit)
   needed <- c("resident_bytes", "shared_bytes", "before_bytes", "buffers_bytes")
@@ -67,10 +67,8 @@ exhibit_memory_table <- function(exhibit) {
     )[found$operation],
     Size = format_bytes(found$bytes), Rank = found$rank, n = found$n
   )
-  in_mib <- function(medians) {
-    format_interval(medians$value / 2^20, medians$value_low / 2^20, medians$value_high / 2^20)
-  }
-  shown <- cbind(shown, setDT(stats::setNames(lapply(tables, in_mib), c(
+  in_mib <- lapply(tables, format_columns, "value", 2^-20)
+  shown <- cbind(shown, setDT(stats::setNames(in_mib, c(
     "Resident (MiB)", "Shared of it (MiB)", "Taken by the library (MiB)"
   ))))
   raw <- found[, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank", "n")]

@@ -26,13 +26,10 @@ compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
   comparison
 }
 
-#' Performance or time of each level of `by` in % of that of the reference level, by size.
-#'
-#' Arguments: `by` (`placement`; the first of several columns that differs here); `reference`
-#' (`near`; may have stars; the first of several levels that is present); `series` (`mpi`);
-#' `of` (`performance`, `time`).
-#' @noRd
-exhibit_relative <- function(exhibit) {
+#' @describeIn exhibit_by_size Performance or time of each level of `by` in % of that of the
+#'   reference level, by size.
+exhibit_relative <- function(exhibit, by = NULL, series = NULL, panel = NULL, reference = NULL,
+                             of = NULL) {
   by <- compared_in(exhibit, "placement")
   comparison <- compare_exhibit(exhibit, by)
   reference <- reference_in(comparison, argument(exhibit, "reference", "near"))
@@ -100,16 +97,14 @@ plot_ratios <- function(table, exhibit, panel, axis, what, none = 1) {
   with_data(plot, table)
 }
 
-#' The first of the wanted levels (which may have stars) that is in a comparison.
-#' @noRd
+# The first of the wanted levels (which may have stars) that is in a comparison.
 reference_in <- function(comparison, wanted) {
   levels <- unique(c(comparison$a, comparison$b))
   there <- unlist(lapply(wanted, function(w) grep(utils::glob2rx(w), levels, value = TRUE)))
   if (length(there)) there[[1L]] else wanted[[1L]]
 }
 
-#' The pairs with the reference; `performance` is the time of the reference over the other time.
-#' @noRd
+# The pairs with the reference; `performance` is the time of the reference over the other time.
 relative_to <- function(comparison, reference) {
   first <- comparison[a == reference]
   first[, `:=`(other = b, performance = ratio)]
@@ -125,8 +120,7 @@ relative_to <- function(comparison, reference) {
 
 `%or%` <- function(a, b) unname(fifelse(is.na(a), b, a))
 
-#' Further columns in which the rows of a comparison differ, except the columns `named`.
-#' @noRd
+# Further columns in which the rows of a comparison differ, except the columns `named`.
 unexplained_in <- function(comparison, named) {
   columns <- c(
     "site", "simulated", "operation", "test", "transport", "placement", "ranks", "hosts",
@@ -142,12 +136,9 @@ unexplained_in <- function(comparison, named) {
 # An option and the parameter that sets it have the same bare name.
 bare_name <- function(column) gsub("[ -]+", "-", word_of_column(column))
 
-#' Ratios of times with their verdicts, at fixed sizes, by the levels of a column.
-#'
-#' The headline of this project is of this kind: the ratio of each pair of MPIs with every start
-#' line. Arguments: `by` (the compared column), `x` (the column along the axis).
-#' @noRd
-exhibit_ratio <- function(exhibit) {
+#' @describeIn exhibit_by_size Ratios of times with their verdicts, at fixed sizes, by the levels
+#'   of the column `x`: the ratio of each pair of MPIs with every start line.
+exhibit_ratio <- function(exhibit, by = NULL, x = NULL) {
   by <- argument(exhibit, "by", "mpi")
   x <- argument(exhibit, "x")
   parts <- split(exhibit$summary, by = x)
@@ -173,8 +164,7 @@ where_of <- function(table, x = character()) {
   level_of(table, c("bytes", "transport", more))
 }
 
-#' Ratios as points over a discrete axis `x`, coloured by verdict.
-#' @noRd
+# Ratios as points over a discrete axis `x`, coloured by verdict.
 draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
   table[, shown := result_of(table, function(level) in_words(by, level))]
   panels <- c(t(outer(levels(table$where), levels(table$pair), paste, sep = "\n")))
@@ -202,11 +192,9 @@ WHAT_RATIOS_SHOW <- paste(
   "verdicts rest. Under 1 the first of the pair is faster."
 )
 
-#' The error of a wrong way of measuring: the ratio of its time to that of the right way, by size.
-#'
-#' Arguments: `wrong`, `right` (names of operations, equally many of each).
-#' @noRd
-exhibit_error <- function(exhibit) {
+#' @describeIn exhibit_by_size The error of a wrong way of measuring: the ratio of its time to that
+#'   of the right way, by size.
+exhibit_error <- function(exhibit, series = NULL, wrong = NULL, right = NULL, repetition = NULL) {
   table <- error_ratios(exhibit)
   # The title of an exhibit names the error; the title of a panel names the operation.
   table[, pair := fifelse(
@@ -224,11 +212,10 @@ exhibit_error <- function(exhibit) {
   ))
 }
 
-#' Comparisons of the exhibit's pairs of operations, wrong over right.
-#'
-#' Pairs that no launch has are left out. With the argument `repetition` only that repetition
-#' counts. For first calls, 0 is the first call of the launch, in which the library sets itself up.
-#' @noRd
+# Comparisons of the exhibit's pairs of operations, wrong over right.
+#
+# Pairs that no launch has are left out. With the argument `repetition` only that repetition
+# counts. For first calls, 0 is the first call of the launch, in which the library sets itself up.
 error_ratios <- function(exhibit) {
   only <- argument(exhibit, "repetition")
   if (!is.null(only)) {

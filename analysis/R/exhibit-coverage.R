@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Lists the exhibits with the number of launches behind each, and what waiting exhibits need.
 
-#' Write coverage.csv and coverage.md.
-#' @noRd
+# Write coverage.csv and coverage.md.
 write_coverage <- function(coverage, out_dir) {
   write_csv(coverage, file.path(out_dir, "coverage.csv"))
   write_whole(file.path(out_dir, "coverage.md"), function(file) {
@@ -43,10 +42,9 @@ class_of_exhibit <- function(state, ground, n, circular, stand_in = FALSE) {
   }
 }
 
-#' The number of launches of the configuration and size with the fewest.
-#'
-#' If launches choose sizes themselves, by the shape of their curve, a launch counts for all sizes.
-#' @noRd
+# The number of launches of the configuration and size with the fewest.
+#
+# If launches choose sizes themselves, by the shape of their curve, a launch counts for all sizes.
 fewest_launches <- function(summary) {
   by <- intersect(configuration_columns(summary), names(summary))
   chosen <- if (length(summary$option_adaptive)) as.numeric(summary$option_adaptive) > 0 else FALSE
@@ -55,8 +53,7 @@ fewest_launches <- function(summary) {
   min(launches[, .N, by = c(by, "sizes")]$N)
 }
 
-#' The coverage in a sentence: the published exhibits by class.
-#' @noRd
+# The coverage in a sentence: the published exhibits by class.
 say_classes <- function(coverage) {
   all <- best_of(coverage)[study != "cotejo"]
   best <- all[class != "stand-in"]
@@ -99,8 +96,7 @@ time_of_full <- function(results, dir) {
   )
 }
 
-#' The duration of `make study TAG=full`, in words.
-#' @noRd
+# The duration of `make study TAG=full`, in words.
 say_full <- function() {
   took <- fread(system.file(FULL_STUDY, package = "cotejo", mustWork = TRUE))
   sprintf("%.3g hours for the %d launches of the reference", took$hours, took$launches)
@@ -109,8 +105,7 @@ say_full <- function() {
 COVERAGE_BEGIN <- "<!-- coverage: made by `make coverage DATA=reference` -->"
 COVERAGE_END <- "<!-- end -->"
 
-#' The checksum that identifies a packed dataset; "" for other folders.
-#' @noRd
+# The checksum that identifies a packed dataset; "" for other folders.
 dataset_sum <- function(dir) {
   sums <- file.path(dir, "SHA256SUMS")
   if (!file.exists(sums)) {
@@ -120,8 +115,7 @@ dataset_sum <- function(dir) {
   unname(tools::md5sum(sums))
 }
 
-#' The coverage as Markdown: the sentence, counts by study and class, then a line an exhibit.
-#' @noRd
+# The coverage as Markdown: the sentence, counts by study and class, then a line an exhibit.
 coverage_lines <- function(coverage) {
   best <- best_of(coverage)
   counts <- dcast(best, study ~ factor(class, names(EXHIBIT_CLASSES)),
@@ -169,9 +163,8 @@ markdown_table <- function(table) {
   c(row(names(table)), row(rep("---", ncol(table))), cells)
 }
 
-#' One row an exhibit: its best state on any ground. Among equal states, rows with enough launches
-#' come first, then the order of grounds. A simulation comes last, however often it ran.
-#' @noRd
+# One row an exhibit: its best state on any ground. Among equal states, rows with enough launches
+# come first, then the order of grounds. A simulation comes last, however often it ran.
 best_of <- function(coverage) {
   rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
   enough <- coverage$class == ENOUGH_REAL |

@@ -1,23 +1,44 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Verbs that draw curves: by message size, by a parameter, and with the gain of one level below.
 
-#' Time or bandwidth by message size.
+#' The verbs of exhibits, for the argument `draw` of [exhibit()].
 #'
-#' Arguments of the row: `series` (columns whose levels have different colours), `panel`, `unit`
-#' (`us`, `ms`, `MB/s`, `Mbit/s`), `scale` (`log` or `linear` for x, then for y; `log log` by
-#' default).
+#' A verb is written without `exhibit_` and without the first argument: `by_size(series = mpi)`
+#' draws the time or bandwidth by message size. The argument `draw` is not evaluated further: the
+#' function of the verb finds its arguments in the exhibit.
 #'
-#' @param exhibit what [exhibit_data()] returned.
-#' @return a ggplot with its data as attribute `data`.
-#' @noRd
-exhibit_by_size <- function(exhibit) plot_exhibit(exhibit, "bytes")
+#' @aliases by_size
+#' @param exhibit the data of the exhibit, see `exhibit_data()`.
+#' @param series,panel names of the columns shown by colour and by panel: `mpi`, or
+#'   `c(mpi, transport)`. Further columns that differ have panels of their own.
+#' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`, `"KiB"` of a measure.
+#' @param scale `"log"` or `"linear"`, for x and then for y.
+#' @param x name of the column along the axis: `ranks`, or `c(mpi, transport)`.
+#' @param rows,columns names of the columns shown by row and by column of a table.
+#' @param row name of the column down the axis of a heat map: `ranks`, or `option_arrival`.
+#' @param measure a column of the samples that is drawn in place of the time, with its own unit.
+#' @param measures columns of the samples; each is one curve or phase.
+#' @param share the columns among `measures` that are computation.
+#' @param by names of the columns to compare; the first that differs in these launches counts.
+#' @param reference the level with which others are compared; a pattern with stars is allowed, and
+#'   the first matching level counts. For variants, the original operation.
+#' @param of `"performance"` (the default), or `"time"` where the original study drew the time.
+#' @param wrong operations with the wrong way of measuring.
+#' @param right the same number of operations with the right way of measuring.
+#' @param repetition the only repetition that counts; for first calls, 0 is the first call of the
+#'   launch.
+#' @param truth `"up"` (n ranks take n waits) or `"null"` (no time).
+#' @param work `"fixed"`, or `"per-rank"` for weak scaling.
+#' @return a ggplot with its data, or a table with its data and caption.
+#' @keywords internal
+exhibit_by_size <- function(exhibit, series = NULL, panel = NULL, unit = NULL, scale = NULL) {
+  plot_exhibit(exhibit, "bytes")
+}
 
-#' Time or bandwidth by a parameter at fixed sizes: ranks, pairs, messages of a burst.
-#'
-#' Arguments: as [exhibit_by_size()], and `x`, the parameter's column; `measure`, a column of the
-#' samples that is drawn in place of the time.
-#' @noRd
-exhibit_by_parameter <- function(exhibit) {
+#' @describeIn exhibit_by_size Time or bandwidth by a parameter at fixed sizes: ranks, pairs,
+#'   messages of a burst.
+exhibit_by_parameter <- function(exhibit, x = NULL, series = NULL, panel = NULL, unit = NULL,
+                                 scale = NULL, measure = NULL) {
   measure <- argument(exhibit, "measure")
   if (length(measure)) {
     exhibit$summary <- summary_of_measure(exhibit, measure)[, !"measure"]
@@ -28,7 +49,7 @@ exhibit_by_parameter <- function(exhibit) {
 
 plot_exhibit <- function(exhibit, x) {
   unit <- unit_of(exhibit)
-  tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
+  tables <- lapply(curves_of_exhibit(exhibit, x), add_values, unit)
   # A single scale applies to x.
   axes <- c(argument(exhibit, "scale", "log"), "log")[1:2]
   # A log axis cannot show zero, and a size of zero has no bandwidth.
@@ -76,8 +97,7 @@ y_axis <- function(title, scale) {
   }
 }
 
-#' The axis of sizes or of a parameter, and a function that positions its values.
-#' @noRd
+# The axis of sizes or of a parameter, and a function that positions its values.
 axis_of <- function(x, values, scale) {
   sizes <- x == "bytes"
   # With one value of a parameter, a curve would show nothing.
@@ -135,14 +155,12 @@ binary_breaks <- function(limits) {
   seq(ceiling(limits[[1L]] / step) * step, limits[[2L]], by = step)
 }
 
-#' Times of several operations, or of the levels of another column, next to one another.
-#'
-#' Arguments: `x` (the column, `operation`), `series`, `panel`, `unit`.
-#' @noRd
-exhibit_values <- function(exhibit) {
+#' @describeIn exhibit_by_size Times of several operations, or of the levels of another column,
+#'   next to one another.
+exhibit_values <- function(exhibit, x = NULL, series = NULL, panel = NULL, unit = NULL) {
   x <- argument(exhibit, "x", "operation")
   unit <- unit_of(exhibit)
-  tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
+  tables <- lapply(curves_of_exhibit(exhibit, x), add_values, unit)
   names <- level_of(tables$points, x)
   for (table in tables) {
     at <- match(level_of(table, x), levels(names))
@@ -171,18 +189,16 @@ exhibit_values <- function(exhibit) {
   ))
 }
 
-#' Time or bandwidth by size, and below it the gain of one level of `by` over another.
-#'
-#' Arguments: as [exhibit_by_size()], and `by` (the compared column; the first of several that
-#' differs here). The gain of a over b is how much a's time is less than b's, in % of b's. For a
-#' bandwidth, it is how much a's is more than b's, in % of b's.
-#' @noRd
-exhibit_gain <- function(exhibit) {
+#' @describeIn exhibit_by_size Time or bandwidth by size, and below it the gain of one level of
+#'   `by` over another. The gain of a over b is how much a's time is less than b's, in % of b's.
+#'   For a bandwidth, it is how much a's is more than b's.
+exhibit_gain <- function(exhibit, by = NULL, series = NULL, panel = NULL, unit = NULL,
+                         scale = NULL) {
   by <- compared_in(exhibit, "mpi")
   exhibit$arguments$series <- unique(c(argument(exhibit, "series", by), by))
   unit <- unit_of(exhibit)
   rate <- unit$columns[[1L]] == "bytes_per_s"
-  curves <- lapply(exhibit_curves(exhibit), add_values, unit)
+  curves <- lapply(curves_of_exhibit(exhibit), add_values, unit)
   gains <- gains_of(exhibit, by, rate)
   # A level alone has no gain. Such panels would be empty, so that they are left out.
   both <- levels(curves$medians$panel) %in% as.character(gains$panel)
@@ -244,12 +260,11 @@ GAIN_OF_TIME <- "Gain of A over B: by how much A's time is less, in % of B's, wi
 GAIN_OF_RATE <-
   "Gain of A over B: by how much A's bandwidth is more, in % of B's, with its interval."
 
-#' Gains of the pairs of levels of `by`, in the panels of the curves.
-#' @noRd
+# Gains of the pairs of levels of `by`, in the panels of the curves.
 gains_of <- function(exhibit, by, rate) {
   comparison <- compare_exhibit(exhibit, by)
   to_gain <- if (rate) function(ratio) 100 * (1 / ratio - 1) else function(ratio) 100 * (1 - ratio)
-  points <- exhibit_curves(exhibit)$points
+  points <- curves_of_exhibit(exhibit)$points
   strata <- intersect(names(comparison), setdiff(names(points), c(by, "bytes")))
   strata <- intersect(strata, configuration_columns(exhibit$summary))
   panels <- unique(points[, c(strata, "panel"), with = FALSE])

@@ -30,11 +30,10 @@ rows_of_exhibit <- function(summary, spec, session, of_test) {
   found[lengths(found) > 0L]
 }
 
-#' Select the rows of one state for each panel, so that everything within a panel can be compared.
-#' Transports have panels of their own, unless they are compared.
-#'
-#' If no state has all tests, each test is taken from its own state, but all from one CPU.
-#' @noRd
+# Select the rows of one state for each panel, so that everything within a panel can be compared.
+# Transports have panels of their own, unless they are compared.
+#
+# If no state has all tests, each test is taken from its own state, but all from one CPU.
 rows_of_state <- function(summary, rows, spec, tests, session) {
   given <- spec$arguments[[1L]]
   panels <- setdiff(c("transport", given$panel), c(SIDES, given$by, given$series, given$x))
@@ -54,9 +53,8 @@ rows_of_state <- function(summary, rows, spec, tests, session) {
   if (all(tests %in% summary$test[chosen])) chosen
 }
 
-#' Whether each row is of the CPU of its site that measured the most tests. Among several such CPUs
-#' the last used one is chosen. Simulated rows always count, as their CPU does not change results.
-#' @noRd
+# Whether each row is of the CPU of its site that measured the most tests. Among several such CPUs
+# the last used one is chosen. Simulated rows always count, as their CPU does not change results.
 of_one_cpu <- function(rows, session) {
   if (is.null(rows$cpu_model)) {
     return(rep(TRUE, nrow(rows)))
@@ -141,17 +139,15 @@ exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) 
   )
 }
 
-#' Add the setting that an exhibit draws by as unset, if no launch was given it.
-#' @noRd
+# Add the setting that an exhibit draws by as unset, if no launch was given it.
 with_unset <- function(summary, arguments) {
   lacking <- setdiff(grep("^setting_", unlist(arguments), value = TRUE), names(summary))
   if (length(lacking)) set(summary, j = lacking, value = NA_character_)
   summary
 }
 
-#' Each launch twice, by the column `measure`: by the median of its samples, and by their minimum.
-#' Some studies took the minimum to get the time without disturbance.
-#' @noRd
+# Each launch twice, by the column `measure`: by the median of its samples, and by their minimum.
+# Some studies took the minimum to get the time without disturbance.
 by_median_and_least <- function(summary) {
   summary <- copy(summary)[, measure := rep("median", .N)]
   # Without any disturbance, both are equal.
@@ -165,9 +161,8 @@ by_median_and_least <- function(summary) {
   rbind(summary, least)
 }
 
-#' Add the column `protocol`: the protocol of messages under the smallest and the largest eager
-#' limit of an MPI over a transport. The limits differ between MPIs and cannot be compared.
-#' @noRd
+# Add the column `protocol`: the protocol of messages under the smallest and the largest eager
+# limit of an MPI over a transport. The limits differ between MPIs and cannot be compared.
 add_protocol <- function(summary) {
   if (!nrow(summary) || !"setting_eager_limit" %in% names(summary)) {
     return(set(summary, j = "protocol", value = rep("the library's limit", nrow(summary))))
@@ -189,8 +184,7 @@ argument <- function(exhibit, name, default = NULL) {
   if (is.null(given)) default else given
 }
 
-#' The column that an exhibit compares: the first column in `by` that has several values here.
-#' @noRd
+# The column that an exhibit compares: the first column in `by` that has several values here.
 compared_in <- function(exhibit, default) {
   columns <- argument(exhibit, "by", default)
   if (!length(columns)) {
@@ -211,7 +205,7 @@ MOST_SERIES <- 7L
 #' @param x name of the column along the axis.
 #' @return list: `points`, `medians`.
 #' @noRd
-exhibit_curves <- function(exhibit, x = "bytes") {
+curves_of_exhibit <- function(exhibit, x = "bytes") {
   # A new table that shares the columns.
   points <- setDT(as.list(exhibit$summary))
   series <- argument(exhibit, "series", "mpi")
@@ -237,8 +231,7 @@ exhibit_curves <- function(exhibit, x = "bytes") {
   list(points = points[], medians = exhibit$medians[keys, on = by, nomatch = NULL])
 }
 
-#' Columns that differ between configurations of the same series, panel and x.
-#' @noRd
+# Columns that differ between configurations of the same series, panel and x.
 unexplained <- function(points, named, x) {
   candidates <- c(
     "site", "simulated", "operation", "test", "mpi", "transport", "placement", "ranks", "hosts",
@@ -261,8 +254,7 @@ unexplained <- function(points, named, x) {
   added
 }
 
-#' The combined levels of several columns, in words and in their natural order.
-#' @noRd
+# The combined levels of several columns, in words and in their natural order.
 level_of <- function(table, columns) {
   words <- lapply(columns, function(column) in_words(column, table[[column]]))
   texts <- lapply(words, as.character)
@@ -270,8 +262,7 @@ level_of <- function(table, columns) {
   factor(text, unique(text[do.call(order, lapply(words, as.integer))]))
 }
 
-#' Values of one column as a factor of words: "4 ranks", "non-blocking", "Open MPI".
-#' @noRd
+# Values of one column as a factor of words: "4 ranks", "non-blocking", "Open MPI".
 in_words <- function(column, values) {
   distinct <- unique(as.character(values))
   numbers <- suppressWarnings(as.numeric(distinct))
@@ -284,8 +275,7 @@ in_words <- function(column, values) {
   factor(words[match(as.character(values), sorted)], unique(words))
 }
 
-#' The ground of launches, from the text `simulated` in their descriptions.
-#' @noRd
+# The ground of launches, from the text `simulated` in their descriptions.
 ground_of <- function(simulated) {
   fcase(
     !nzchar(simulated), GROUNDS[[1L]], startsWith(simulated, "simulated"), GROUNDS[[3L]],

@@ -80,8 +80,7 @@ PLACES <- c(
   "site", "simulated", "test", "transport", "placement", "operation", "queue", "step"
 )
 
-#' The levels at each place, and which of them alone has the best value.
-#' @noRd
+# The levels at each place, and which of them alone has the best value.
 contest_of <- function(cases, place, level, best) {
   cases <- copy(cases)
   set(cases, j = "level", value = as.character(level))
@@ -93,9 +92,8 @@ contest_of <- function(cases, place, level, best) {
   list(cases = cases, place = place)
 }
 
-#' How much a value grows from the smallest to the largest `x`: "Time at 8 ranks is from 2.0 to 31
-#' times that at 2 ranks". `NA` if `x` is no number, or if all values are equal or not positive.
-#' @noRd
+# How much a value grows from the smallest to the largest `x`: "Time at 8 ranks is from 2.0 to 31
+# times that at 2 ranks". `NA` if `x` is no number, or if all values are equal or not positive.
 growth_of <- function(medians, x, axis) {
   steps <- medians[[x]]
   if (!is.numeric(steps) || uniqueN(steps) < 2L || uniqueN(medians$y) < 2L) {
@@ -145,15 +143,13 @@ say_how_far <- function(worst, noun, best) {
   }
 }
 
-#' The range of values with their unit: "Time from 0.91 to 812 us".
-#' @noRd
+# The range of values with their unit: "Time from 0.91 to 812 us".
 range_of_values <- function(values, axis) {
   unit <- if (grepl("[(]", axis)) sub(".*[(](.*)[)].*", " \\1", axis) else ""
   sprintf("%s %s%s", sentence_case(sub(" [(].*", "", axis)), say_range(values), unit)
 }
 
-#' "from 2.0 to 31", or "of 2.0" for one value.
-#' @noRd
+# "from 2.0 to 31", or "of 2.0" for one value.
 say_range <- function(values) {
   values <- unique(format_digits(range(values[is.finite(values)]), 2L))
   if (length(values) == 1L) paste("of", values) else paste(c("from", "to"), values, collapse = " ")
@@ -173,8 +169,7 @@ finding_of_overlap <- function(medians) {
   }
 }
 
-#' The best level in verdicts: "Open MPI is faster in 3 and MPICH in 2 of 12 comparisons".
-#' @noRd
+# The best level in verdicts: "Open MPI is faster in 3 and MPICH in 2 of 12 comparisons".
 say_wins <- function(winner, how = "fastest", one = "test", none = "No single winner in") {
   won <- sort(table(winner[nzchar(winner)]), decreasing = TRUE)
   of <- count_of(length(winner), one, paste0(one, "s"))
@@ -184,8 +179,7 @@ say_wins <- function(winner, how = "fastest", one = "test", none = "No single wi
   sprintf("%s of %s", in_series(sprintf("%s is %s in %d", title_of(names(won)), how, won)), of)
 }
 
-#' The measured operations, transports and sites, for a subtitle.
-#' @noRd
+# The measured operations, transports and sites, for a subtitle.
 where_measured <- function(table) {
   some <- function(values, what) {
     values <- unique(as.character(values))

@@ -1,31 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Verbs for complete programs: their phases, their scaling and their messages.
 
-#' Medians of several measures of the samples, one row a configuration and measure: `value`.
-#' @noRd
+# Medians of several measures of the samples, one row a configuration and measure: `value`.
 medians_of_measures <- function(exhibit, measures, x) {
   rbindlist(lapply(measures, function(measure) {
     part <- exhibit
     part$summary <- summary_of_measure(exhibit, measure)
     part$medians <- summarise_configurations(part$summary, measure = "value")
-    exhibit_curves(part, x)$medians
+    curves_of_exhibit(part, x)$medians
   }))
 }
 
 # Puts each word on its own line, since bars are narrow. A size stays with its unit.
 narrow_words <- function(text) gsub(",? (?![KM]?i?B\\b)|(?<=-)", "\n", text, perl = TRUE)
 
-#' Phases of a program, stacked.
-#'
-#' Arguments: `measures` (columns of the samples, in s), `x` (`ranks`), `series`, `panel`. The
-#' phases are those of the rank that took longest. The gap between the bar and the point is time
-#' outside of the phases. If phases overlap, the bar is higher than the point.
-#' @noRd
-exhibit_phases <- function(exhibit) {
+#' @describeIn exhibit_by_size Phases of a program, stacked. The phases are those of the rank that
+#'   took longest. The gap between the bar and the point is time outside of the phases. If phases
+#'   overlap, the bar is higher than the point.
+exhibit_phases <- function(exhibit, x = NULL, series = NULL, panel = NULL, measures = NULL) {
   x <- argument(exhibit, "x", "ranks")
   measures <- argument(exhibit, "measures")
   parts <- medians_of_measures(exhibit, measures, x)
-  whole <- exhibit_curves(exhibit, x)$medians
+  whole <- curves_of_exhibit(exhibit, x)$medians
   bar <- function(table) level_of(table, unique(c(x, argument(exhibit, "series", "mpi"))))
   set(parts, j = "bar", value = bar(parts))
   set(whole, j = "bar", value = factor(as.character(bar(whole)), levels(parts$bar)))
@@ -92,13 +88,9 @@ scaling_of <- function(points, per_rank) {
   out[]
 }
 
-#' Speed-up and efficiency relative to the fewest measured ranks.
-#'
-#' Arguments: `series`, `panel`, and `work`: `fixed` (the default: one problem, strong scaling) or
-#' `per-rank` (weak scaling).
-#' @noRd
-exhibit_scaling <- function(exhibit) {
-  points <- exhibit_curves(exhibit, "ranks")$points
+#' @describeIn exhibit_by_size Speed-up and efficiency relative to the fewest measured ranks.
+exhibit_scaling <- function(exhibit, series = NULL, panel = NULL, work = NULL) {
+  points <- curves_of_exhibit(exhibit, "ranks")$points
   if (uniqueN(points$ranks) < 2L) await("another number of ranks")
   table <- scaling_of(points, argument(exhibit, "work", "fixed") == "per-rank")
   shown <- rbindlist(lapply(c("speedup", "efficiency"), function(what) {
@@ -124,15 +116,13 @@ exhibit_scaling <- function(exhibit) {
   ))
 }
 
-#' Time, its phases, the share of computation, and the speed-up over the fewest ranks.
-#'
-#' Arguments: `measures` (columns of the samples), `share` (the measures that are computation),
-#' `series`, `panel`.
-#' @noRd
-exhibit_phase_table <- function(exhibit) {
+#' @describeIn exhibit_by_size Time, its phases, the share of computation, and the speed-up over
+#'   the fewest ranks.
+exhibit_phase_table <- function(exhibit, series = NULL, panel = NULL, measures = NULL,
+                                share = NULL) {
   measures <- argument(exhibit, "measures")
   by <- c("panel", "level", "ranks", "bytes")
-  curves <- exhibit_curves(exhibit, "ranks")
+  curves <- curves_of_exhibit(exhibit, "ranks")
   whole <- curves$medians
   parts <- dcast(medians_of_measures(exhibit, measures, "ranks"),
     panel + level + ranks + bytes ~ measure,
@@ -147,9 +137,8 @@ exhibit_phase_table <- function(exhibit) {
   shown <- data.table(
     Configuration = join_cells(as.character(table$panel), as.character(table$level)),
     Ranks = table$ranks, n = table$i.n,
-    time = format_interval(1e3 * table$median_s, 1e3 * table$low_s, 1e3 * table$high_s)
+    "Time (ms)" = format_interval(1e3 * table$median_s, 1e3 * table$low_s, 1e3 * table$high_s)
   )
-  setnames(shown, "time", "Time (ms)")
   for (measure in measures) {
     name <- paste0(sentence_case(word_of_column(measure)), " (ms)")
     set(shown, j = name, value = ms(table[[measure]]))
@@ -164,11 +153,8 @@ exhibit_phase_table <- function(exhibit) {
   ), table$i.n))
 }
 
-#' Size and number of the messages that a rank sends in one run.
-#'
-#' Arguments: `rows` (columns whose values have rows of their own).
-#' @noRd
-exhibit_message_table <- function(exhibit) {
+#' @describeIn exhibit_by_size Size and number of the messages that a rank sends in one run.
+exhibit_message_table <- function(exhibit, rows = NULL) {
   rows <- argument(exhibit, "rows", "operation")
   counts <- rbindlist(lapply(c("messages", "sent_bytes"), function(measure) {
     summary_of_measure(exhibit, measure)
@@ -196,23 +182,20 @@ unique_one <- function(values) {
   if (length(one)) one else NA_real_
 }
 
-#' The gain of one level of a column over another, in % of the other's time.
-#'
-#' Arguments: `by` (the compared column).
-#' @noRd
-exhibit_gain_table <- function(exhibit) {
+#' @describeIn exhibit_by_size The gain of one level of a column over another, in % of the other's
+#'   time.
+exhibit_gain_table <- function(exhibit, by = NULL) {
   by <- argument(exhibit, "by", "mpi")
   comparison <- compare_exhibit(exhibit, by)
   us <- function(seconds) format_us(seconds)
   shown <- data.table(
     First = in_words(by, comparison$a), Second = in_words(by, comparison$b),
-    gain = format_interval(
+    "Gain of the first (%)" = format_interval(
       100 * (1 - comparison$ratio), 100 * (1 - comparison$high), 100 * (1 - comparison$low)
     ),
-    p = format_p(comparison$welch_p),
+    "p (Welch)" = format_p(comparison$welch_p),
     n = format_count(comparison$n_a, comparison$n_b)
   )
-  setnames(shown, c("gain", "p"), c("Gain of the first (%)", "p (Welch)"))
   with_table(setDT(c(varying_strata(comparison), shown)), comparison, caption_of_exhibit(
     exhibit, paste(
       "Gain: by how much the first's time is less, in % of the second's, over blocks, with its",

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Verbs for measures other than the time of an operation: parts of overlap, overheads, spread.
 
-#' Time against computation: the operation, its parts, the computation alone.
-#'
-#' x is the time of the computation alone (`alone_s`). So MPIs and launches with separately
-#' calibrated steps share an axis. Arguments: `measures` (columns of the samples, a curve each),
-#' `series` (columns that separate further curves), `panel`.
-#' @noRd
-exhibit_overlap <- function(exhibit) {
+#' @describeIn exhibit_by_size Time against computation: the operation, its parts, the computation
+#'   alone. x is the time of the computation alone (`alone_s`). So MPIs and launches with
+#'   separately calibrated steps share an axis.
+exhibit_overlap <- function(exhibit, series = NULL, panel = NULL, measures = NULL) {
   measures <- argument(exhibit, "measures", "time_s")
   summary <- rbindlist(lapply(measures, function(measure) {
     summary_of_measure(exhibit, measure)
@@ -22,7 +19,7 @@ exhibit_overlap <- function(exhibit) {
   curve$arguments$series <- curve$arguments$series %or_none% "measure"
   curve$summary <- summary
   curve$medians <- summarise_configurations(summary)
-  tables <- lapply(exhibit_curves(curve, "step"), add_values, UNITS$us)
+  tables <- lapply(curves_of_exhibit(curve, "step"), add_values, UNITS$us)
   where <- summary[, list(x = 1e6 * stats::median(alone_s)),
     by = c(setdiff(configuration_columns(summary), "measure"), "bytes")
   ]
@@ -41,12 +38,10 @@ exhibit_overlap <- function(exhibit) {
   )
 }
 
-#' The median, the upper quantiles and the maximum of many messages, beside each other.
-#'
-#' Arguments: `series`, `panel`, `unit`. The quantiles are those of [summarise_launches()].
-#' Launches with too few messages for them are left out.
-#' @noRd
-exhibit_tails <- function(exhibit) {
+#' @describeIn exhibit_by_size The median, the upper quantiles and the maximum of many messages,
+#'   beside each other. The quantiles are those of [summarise_launches()]. Launches with too few
+#'   messages for them are left out.
+exhibit_tails <- function(exhibit, series = NULL, panel = NULL, unit = NULL) {
   many <- which(!is.na(value_or_na(exhibit$summary, "p999_s")))
   if (!length(many)) await("launches with ", LEAST_OF_EXTREMES, " messages of a size")
   launches <- keep_rows(exhibit$summary, many)
@@ -64,15 +59,13 @@ SHOWN_QUANTILES <- c(`0.5` = "median_s", `0.99` = "p99_s", `0.999` = "p999_s", `
 
 `%or_none%` <- function(a, b) if (length(a)) a else b
 
-#' Only the results of an exhibit's launches.
-#' @noRd
+# Only the results of an exhibit's launches.
 results_of <- function(exhibit) {
   results_of_launches(exhibit$results, unique(exhibit$summary$key))
 }
 
-#' Overheads by message size, by the time of calls and by overlap: see [logp_parameters()].
-#' @noRd
-exhibit_overheads <- function(exhibit) {
+#' @describeIn exhibit_by_size Overheads by message size, by the time of calls and by overlap.
+exhibit_overheads <- function(exhibit, series = NULL, panel = NULL, unit = NULL, scale = NULL) {
   parameters <- logp_parameters(results_of(exhibit))
   summary <- copy(exhibit$summary)
   row <- match(paste(summary$key, summary$bytes), paste(parameters$key, parameters$bytes))
@@ -85,43 +78,32 @@ exhibit_overheads <- function(exhibit) {
   plot_exhibit(exhibit, "bytes")
 }
 
-#' Overhead at one size: the gap without computation, the hidden computation and their difference.
-#' See [estimate_overlap()].
-#' @noRd
+#' @describeIn exhibit_by_size Overhead at one size: the gap without computation, the hidden
+#'   computation and their difference.
 exhibit_overhead_table <- function(exhibit) {
   curves <- overlap_curves(results_of(exhibit))
   sizes <- unique(exhibit$summary$bytes)
   rows <- estimate_overlap(curves[curves$bytes %in% sizes])
-  cell <- function(name) {
-    column <- function(end) 1e6 * rows[[paste0(name, "_s", end)]]
-    format_interval(column(""), column("_low"), column("_high"))
-  }
+  cell <- function(name) format_columns(rows, paste0(name, "_s"), 1e6)
   # If no step went beyond the knee, the hidden part may be larger and the overhead smaller.
   bound <- function(name, sign) paste0(ifelse(rows$knee_seen, "", sign), cell(name))
   shown <- data.table(
     Configuration = as.character(level_of(
       rows, c("mpi", "transport", "placement", if (uniqueN(rows$parameters) > 1L) "parameters")
     )),
-    Size = format_bytes(rows$bytes), n = rows$n, gap = cell("base"),
-    hidden = bound("hidden", "\u2265 "), overhead = bound("overhead", "\u2264 "),
-    call = cell("call")
+    Size = format_bytes(rows$bytes), n = rows$n, "Gap g (\u00b5s)" = cell("base"),
+    "Hidden computation C (\u00b5s)" = bound("hidden", "\u2265 "),
+    "Overhead g - C (\u00b5s)" = bound("overhead", "\u2264 "),
+    "By the time of calls (\u00b5s)" = cell("call")
   )
-  setnames(shown, c("gap", "hidden", "overhead", "call"), c(
-    "Gap g (\u00b5s)", "Hidden computation C (\u00b5s)", "Overhead g - C (\u00b5s)",
-    "By the time of calls (\u00b5s)"
-  ))
-  with_table(shown, rows, caption_of_exhibit(
-    exhibit, "Medians over launches with their 95 % intervals.", rows$n
-  ))
+  with_table(shown, rows, caption_of_exhibit(exhibit, WHAT_TABLES_SHOW, rows$n))
 }
 
-#' Standard error of the mean over launches, relative to the mean, by a parameter.
-#'
-#' Arguments: `x`, `series`, `panel`.
-#' @noRd
-exhibit_spread <- function(exhibit) {
+#' @describeIn exhibit_by_size Standard error of the mean over launches, relative to the mean, by a
+#'   parameter.
+exhibit_spread <- function(exhibit, x = NULL, series = NULL, panel = NULL) {
   x <- argument(exhibit, "x", "ranks")
-  tables <- exhibit_curves(exhibit, x)
+  tables <- curves_of_exhibit(exhibit, x)
   medians <- tables$medians[n > 1L]
   if (!nrow(medians)) await("a second launch")
   medians[, `:=`(y = 100 * cv / sqrt(n), y_low = NA_real_, y_high = NA_real_)]
@@ -138,15 +120,13 @@ exhibit_spread <- function(exhibit) {
   ))
 }
 
-#' A check with a known true time: the measured time minus the true time, by a parameter.
-#'
-#' Arguments: as [exhibit_by_parameter()], and `truth`: `up` (n ranks take n waits) or `null` (no
-#' time).
-#' @noRd
-exhibit_wait_pattern <- function(exhibit) {
+#' @describeIn exhibit_by_size A check with a known true time: the measured time minus the true
+#'   time, by a parameter.
+exhibit_wait_pattern <- function(exhibit, x = NULL, series = NULL, panel = NULL, truth = NULL,
+                                 unit = NULL) {
   unit <- UNITS$ns
   x <- argument(exhibit, "x", "ranks")
-  tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
+  tables <- lapply(curves_of_exhibit(exhibit, x), add_values, unit)
   options <- unique(exhibit$summary, by = c("key", "ranks"))
   true_s <- function(ranks) {
     if (argument(exhibit, "truth") == "null") {

@@ -5,19 +5,12 @@
 # other.
 MOST_LABELLED_RANKS <- 12L
 
-#' Heat map: the bytes that each rank sends to each other rank in one call.
-#'
-#' The counts are those of the untimed repetition of a launch (docs/algorithms.md). Launches
-#' without counts, or with more pairs than a record keeps, are left out. Shown is the largest
-#' number of ranks for which labels fit.
-#'
-#' @param panel columns whose values have panels of their own, by name; the verdict on the
-#'   algorithm is part of each panel's title.
-#' @return for [exhibit()].
-#' @keywords internal
-message_matrix <- function(panel = NULL) drawing("message_matrix")
-
-exhibit_message_matrix <- function(exhibit) {
+#' @describeIn exhibit_by_size Heat map: the bytes that each rank sends to each other rank in one
+#'   call. The counts are those of the untimed repetition of a launch (docs/algorithms.md).
+#'   Launches without counts, or with more pairs than a record keeps, are left out. Shown is the
+#'   largest number of ranks for which labels fit. The verdict on the algorithm is part of each
+#'   panel's title.
+exhibit_message_matrix <- function(exhibit, panel = NULL) {
   cells <- sent_messages(exhibit)
   if (!nrow(cells)) await("launches whose messages were counted")
   ranks <- seq(0L, max(cells$from, cells$to))

@@ -2,8 +2,6 @@
 # Verbs for estimates from curves: opportunity of overlap, protocol regimes, crossovers, eager
 # limits, parameters of LogP. Each number has its interval over launches.
 
-WHAT_TABLES_SHOW <- "Medians over launches with their 95 % intervals."
-
 #' Add the columns of the configurations from the launch summary to an estimate.
 #'
 #' @param table an estimate, one row a configuration.
@@ -26,18 +24,14 @@ with_configurations <- function(table, exhibit, by) {
   out[]
 }
 
-#' Names of configurations in words: the requested columns, and further columns that differ.
-#' @noRd
+# Names of configurations in words: the requested columns, and further columns that differ.
 name_configurations <- function(table, named, x) {
   level_of(table, c(named, unexplained(table, named, x)))
 }
 
-#' Largest share of a message's time in which computation is hidden, by message size. See
-#' [estimate_overlap()].
-#'
-#' Arguments: `series`, `panel`.
-#' @noRd
-exhibit_opportunity <- function(exhibit) {
+#' @describeIn exhibit_by_size Largest share of a message's time in which computation is hidden, by
+#'   message size.
+exhibit_opportunity <- function(exhibit, series = NULL, panel = NULL, scale = NULL) {
   curves <- overlap_curves(results_of(exhibit))
   wanted <- unique(exhibit$summary[, c("key", "operation", "bytes")])
   by <- c(
@@ -78,10 +72,9 @@ exhibit_opportunity <- function(exhibit) {
   ))
 }
 
-#' Protocol regimes: the latency and the time per byte in each, and the sizes where they change.
-#' Compares them with the library's eager limit if there are launches of `eager-limit`. See
-#' [fit_regimes()].
-#' @noRd
+#' @describeIn exhibit_by_size Protocol regimes: the latency and the time per byte in each, and the
+#'   sizes where they change. Compares them with the library's eager limit if there are launches of
+#'   `eager-limit`. See [fit_regimes()].
 exhibit_regime_table <- function(exhibit) {
   found <- regimes_found(exhibit)
   with_table(cbind(regimes_shown(found), changes_shown(found)), found, caption_of_exhibit(
@@ -92,20 +85,16 @@ exhibit_regime_table <- function(exhibit) {
   ))
 }
 
-#' Parameters of LogGP in each regime of the end-to-end latency. See [loggp_of()].
-#' @noRd
+#' @describeIn exhibit_by_size Parameters of LogGP in each regime of the end-to-end latency.
 exhibit_loggp_table <- function(exhibit) {
   parameters <- logp_parameters(results_of(exhibit))
   found <- regimes_found(exhibit, function(part, rows) {
     here <- parameters[unique(part[, c("key", "bytes")]), on = c("key", "bytes"), nomatch = NULL]
     loggp_of(here[bytes %in% sizes_of_all(here)], rows)
   })
-  cells <- lapply(c("os", "or", "g", "L"), function(name) {
-    column <- function(end) 1e6 * found[[paste0(name, "_s", end)]]
-    format_interval(column(""), column("_low"), column("_high"))
-  })
-  setDT(cells)
-  setnames(cells, c("os (\u00b5s)", "or (\u00b5s)", "g (\u00b5s)", "L (\u00b5s)"))
+  names <- c("os", "or", "g", "L")
+  cells <- lapply(paste0(names, "_s"), \(name) format_columns(found, name, 1e6))
+  cells <- setDT(stats::setNames(cells, paste(names, "(\u00b5s)")))
   with_table(cbind(regimes_shown(found), cells, changes_shown(found)), found, caption_of_exhibit(
     exhibit, paste(
       "Lines \u03b1 + G m through the end-to-end latency in each regime. os, or (overheads by",
@@ -152,31 +141,27 @@ regimes_found <- function(exhibit, more = NULL) {
 }
 
 regimes_shown <- function(found) {
-  shown <- data.table(
+  data.table(
     Configuration = as.character(name_configurations(found, c("mpi", "transport"), "from_bytes")),
     n = found$n, From = format_bytes(found$from_bytes), To = format_bytes(found$to_bytes),
-    alpha = with(found, format_interval(1e6 * alpha_s, 1e6 * alpha_s_low, 1e6 * alpha_s_high)),
-    beta = with(found, format_interval(
-      1e9 * beta_s_per_byte, 1e9 * beta_s_per_byte_low, 1e9 * beta_s_per_byte_high
-    ))
+    "Latency \u03b1 (\u00b5s)" = format_columns(found, "alpha_s", 1e6),
+    "Time of a byte G (ns)" = format_columns(found, "beta_s_per_byte", 1e9)
   )
-  setnames(shown, c("alpha", "beta"), c("Latency \u03b1 (\u00b5s)", "Time of a byte G (ns)"))
 }
 
 changes_shown <- function(found) {
-  shown <- data.table(
-    change = ifelse(is.na(found$after_bytes), "", sprintf(
+  data.table(
+    "Changes between" = ifelse(is.na(found$after_bytes), "", sprintf(
       "%s to %s", format_bytes(fcoalesce(found$low_bytes, found$after_bytes)),
       format_bytes(fcoalesce(found$high_bytes, found$before_bytes))
     )),
-    support = ifelse(is.na(found$support), "", sprintf("%.0f %%", 100 * found$support)),
-    shape = fcase(found$jump %in% TRUE, "jump", found$jump %in% FALSE, "bend", default = ""),
-    limit = ifelse(is.na(found$eager_limit_bytes), "not measured", paste0(
+    Support = ifelse(is.na(found$support), "", sprintf("%.0f %%", 100 * found$support)),
+    Shape = fcase(found$jump %in% TRUE, "jump", found$jump %in% FALSE, "bend", default = ""),
+    "Eager limit of the library" = ifelse(is.na(found$eager_limit_bytes), "not measured", paste0(
       say_limit(found$eager_limit_bytes, found$tried_bytes),
       ifelse(found$explained %in% TRUE, ": here", "")
     ))
   )
-  setnames(shown, c("Changes between", "Support", "Shape", "Eager limit of the library"))
 }
 
 # Regimes of one configuration, a row each. A change is in the row of the regime before it.
@@ -210,9 +195,8 @@ noise_of <- function(curve) {
   stats::median(spread$error, na.rm = TRUE)
 }
 
-#' Table of the message sizes (B) up to which eager messages are faster than rendezvous. Also gives
-#' the library's own eager limit, and the variables that set a better one; see [find_crossovers()].
-#' @noRd
+#' @describeIn exhibit_by_size The message sizes (B) up to which eager messages are faster than
+#'   rendezvous. Also gives the library's own eager limit, and the variables that set a better one.
 exhibit_crossover_table <- function(exhibit) {
   limits <- known_limits(exhibit$results)
   found <- find_crossovers(exhibit$summary, limits)
@@ -225,27 +209,23 @@ exhibit_crossover_table <- function(exhibit) {
     Configuration = as.character(level_of(found, c("mpi", "transport", "placement", "operation"))),
     n = found$n,
     Messages = paste(format_bytes(found$from_bytes), "to", format_bytes(found$to_bytes)),
-    faster = bounds[[1L]],
-    interval = ifelse(is.na(found$low_bytes), "", paste(bounds[[2L]], "to", bounds[[3L]])),
-    own = fifelse(
+    "Eager is faster up to" = bounds[[1L]],
+    "95 % interval" = ifelse(is.na(found$low_bytes), "", paste(bounds[[2L]], "to", bounds[[3L]])),
+    "The library's own limit" = fifelse(
       is.na(found$eager_limit_bytes), "not measured",
       say_limit(found$eager_limit_bytes, found$tried_bytes)
     ),
-    set = variables_in_words(found, " = "),
-    gain = format_interval(100 * found$gain, 100 * found$gain_low, 100 * found$gain_high, 2L)
+    "Variables to set" = variables_in_words(found, " = "),
+    "Saves (%)" = format_columns(found, "gain", 100, 2L)
   )
-  setnames(shown, c("faster", "interval", "own", "set", "gain"), c(
-    "Eager is faster up to", "95 % interval", "The library's own limit", "What to set",
-    "Saves (%)"
-  ))
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "The limit that makes the times of these messages least; saves: of the time of the worse",
     "protocol. Intervals by a bootstrap over launches."
   ), found$n))
 }
 
-#' Table of eager limits: the limit that was set, and the largest size sent without a receive.
-#' @noRd
+#' @describeIn exhibit_by_size Eager limits: the limit that was set, and the largest size sent
+#'   without a receive.
 exhibit_limit_table <- function(exhibit) {
   found <- eager_limits(results_of(exhibit))
   found[, setting_eager_limit := value_or_na(found, "setting_eager_limit")]
@@ -264,20 +244,20 @@ exhibit_limit_table <- function(exhibit) {
   }
   shown <- data.table(
     Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
-    n = table$n, set = ifelse(is.na(set), "nothing", format_bytes(fcoalesce(set, 0))),
-    seen = fifelse(table$least_bytes == table$most_bytes, seen(table$most_bytes), paste(
-      seen(table$least_bytes), "to", seen(table$most_bytes)
-    ))
+    n = table$n, "Limit set" = ifelse(is.na(set), "nothing", format_bytes(fcoalesce(set, 0))),
+    "Sent without waiting up to" = fifelse(
+      table$least_bytes == table$most_bytes, seen(table$most_bytes),
+      paste(seen(table$least_bytes), "to", seen(table$most_bytes))
+    )
   )
-  setnames(shown, c("set", "seen"), c("Limit set", "Sent without waiting up to"))
   with_table(shown, table, caption_of_exhibit(exhibit, paste(
     "Found by sends whose receive is posted late, to the byte. No limit: not even the largest",
     "size that was tried had to wait."
   ), table$n))
 }
 
-#' Table of the size from which the exchange of blocking sends deadlocks, as found by each launch.
-#' @noRd
+#' @describeIn exhibit_by_size The size from which the exchange of blocking sends deadlocks, as
+#'   found by each launch.
 exhibit_deadlock_table <- function(exhibit) {
   launches <- unique(exhibit$summary, by = "key")
   if (!"found_deadlock_bytes" %in% names(launches)) await("launches that looked for the deadlock")
@@ -293,19 +273,19 @@ exhibit_deadlock_table <- function(exhibit) {
   }
   shown <- data.table(
     Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
-    n = table$n, from = words(table$deadlock_bytes),
-    range = paste(words(table$least_bytes), "to", words(table$most_bytes))
+    n = table$n, "Deadlocks from" = words(table$deadlock_bytes),
+    "Least and largest of the launches" = paste(
+      words(table$least_bytes), "to", words(table$most_bytes)
+    )
   )
-  setnames(shown, c("from", "range"), c("Deadlocks from", "Least and largest of the launches"))
   with_table(shown, table, caption_of_exhibit(exhibit, paste(
     "Median over launches. Both ranks send first and then receive: this ends only while a send",
     "is complete before its receive is posted."
   ), table$n))
 }
 
-#' Parameters of LogP by message size, by both methods. Also gives the share of sizes above 1 kB at
-#' which both overheads fit into the latency. See [logp_parameters()].
-#' @noRd
+#' @describeIn exhibit_by_size Parameters of LogP by message size, by both methods. Also gives the
+#'   share of sizes above 1 kB at which both overheads fit into the latency.
 exhibit_logp_table <- function(exhibit) {
   parameters <- logp_parameters(results_of(exhibit))
   by <- c("site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "bytes")
@@ -319,15 +299,8 @@ exhibit_logp_table <- function(exhibit) {
   setnames(found, sub(".mid", "", names(found), fixed = TRUE))
   setnames(found, gsub(".", "_", names(found), fixed = TRUE))
   found <- with_configurations(found, exhibit, by)
-  cells <- lapply(names, function(name) {
-    column <- function(end) 1e6 * found[[paste0(name, "_s", end)]]
-    format_interval(column(""), column("_low"), column("_high"))
-  })
-  setDT(cells)
-  setnames(cells, c(
-    "EEL", "g", "g, derived", "os, call", "or, call", "L, call", "os, overlap", "or, overlap",
-    "L, overlap"
-  ))
+  cells <- lapply(paste0(names, "_s"), \(name) format_columns(found, name, 1e6))
+  cells <- setDT(stats::setNames(cells, sub("_", ", ", sub("eel", "EEL", names))))
   shown <- cbind(data.table(
     Configuration = as.character(name_configurations(found, c("mpi", "transport"), "bytes")),
     Size = format_bytes(found$bytes), n = found$n

@@ -4,11 +4,9 @@
 #
 # The columns `mop` (operations of a run in millions) and `threads` are in every sample.
 
-#' Rate in Mop/s by cores, separately for ranks and threads, with the speed-up over one core.
-#'
-#' Arguments: `series` (columns that get colours in addition to ranks and threads), `panel`.
-#' @noRd
-exhibit_rate <- function(exhibit) {
+#' @describeIn exhibit_by_size NAS kernels: Mop/s by cores, separately for ranks and threads, and
+#'   the speed-up over one core.
+exhibit_rate <- function(exhibit, series = NULL, panel = NULL) {
   apart <- argument(exhibit, "series")
   tables <- rates_of(exhibit, "cores", c("way", apart))
   axis <- axis_of("cores", tables$medians$cores, "log")
@@ -30,16 +28,14 @@ exhibit_rate <- function(exhibit) {
   ))
 }
 
-#' Add `speedup`: a rate over that of one core, in the same panel and series; `NA` without one.
-#' @noRd
+# Add `speedup`: a rate over that of one core, in the same panel and series; `NA` without one.
 with_speedup <- function(table, alone, apart) {
   by <- c("panel", apart)
   set(table, j = "speedup", value = alone[table, on = by, mult = "first"]$y)
   table[, speedup := y / speedup][]
 }
 
-#' Rates, and below them panels of their speed-ups, if there is a rate for one core.
-#' @noRd
+# Rates, and below them panels of their speed-ups, if there is a rate for one core.
 with_speedups <- function(table, alone, apart) {
   rates <- with_speedup(copy(table), alone, apart)
   faster <- rates[!is.na(speedup)]
@@ -56,11 +52,9 @@ with_speedups <- function(table, alone, apart) {
   rbind(rates, faster)
 }
 
-#' Rate in Mop/s by threads of each rank, a curve a number of cores. Names the best split.
-#'
-#' Arguments: `panel`.
-#' @noRd
-exhibit_splits <- function(exhibit) {
+#' @describeIn exhibit_by_size NAS kernels: Mop/s by threads of each rank, a curve a number of
+#'   cores, and the best split.
+exhibit_splits <- function(exhibit, panel = NULL) {
   tables <- rates_of(exhibit, "threads", "cores")
   if (uniqueN(tables$medians$threads) < 2L) await("launches with several threads a rank")
   axis <- axis_of("threads", tables$medians$threads, "log")
@@ -109,9 +103,8 @@ best_splits <- function(medians) {
   ), by = "panel"]
 }
 
-#' The distribution of the zones of a multi-zone kernel, and the share of time for exchanges.
-#'
-#' @noRd
+#' @describeIn exhibit_by_size The distribution of the zones of a multi-zone kernel, and the share
+#'   of time for exchanges.
 exhibit_balance_table <- function(exhibit) {
   exhibit$arguments$panel <- c("operation", "mpi")
   exhibit$arguments$series <- "threads"
@@ -129,13 +122,10 @@ exhibit_balance_table <- function(exhibit) {
   setorderv(table, c("panel", "ranks", "threads"))
   shown <- table[, list(
     Configuration = as.character(panel), Ranks = ranks, Threads = threads, n,
-    planned = format_digits(planned), seen = format_interval(seen, seen_low, seen_high),
-    exchange = format_digits(exchange)
+    "Balance planned (%)" = format_digits(planned),
+    "Balance seen (%)" = format_interval(seen, seen_low, seen_high),
+    "Exchange (% of time)" = format_digits(exchange)
   )]
-  setnames(
-    shown, c("planned", "seen", "exchange"),
-    c("Balance planned (%)", "Balance seen (%)", "Exchange (% of time)")
-  )
   with_table(shown, table, caption_of_exhibit(exhibit, paste(
     "Work of the mean rank over that of the busiest: planned in points of their zones, seen in",
     "time inside of zones, with its 95 % interval over launches. Exchange: time on the",
@@ -143,8 +133,7 @@ exhibit_balance_table <- function(exhibit) {
   ), table$n))
 }
 
-#' Points and medians with the rate as `y`, and the columns `cores`, `way`, `split`.
-#' @noRd
+# Points and medians with the rate as `y`, and the columns `cores`, `way`, `split`.
 rates_of <- function(exhibit, x, series) {
   need_columns(exhibit$summary, c("mop", "threads"), "the launches of NAS kernels")
   derived <- exhibit$summary[, list(
@@ -157,7 +146,7 @@ rates_of <- function(exhibit, x, series) {
   exhibit$summary <- cbind(exhibit$summary, derived)
   exhibit$arguments$series <- series
   exhibit$arguments$panel <- unique(c("operation", argument(exhibit, "panel", "mpi")))
-  tables <- exhibit_curves(exhibit, x)
+  tables <- curves_of_exhibit(exhibit, x)
   by <- c(configuration_columns(exhibit$summary), "bytes")
   absent <- setdiff(c("cores", "split", "way", series), names(tables$medians))
   known <- unique(tables$points[, c(by, absent), with = FALSE])

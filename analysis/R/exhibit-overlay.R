@@ -60,13 +60,12 @@ parse_published_filter <- function(text) {
   stats::setNames(as.list(sub("^[^=]*=", "", parts)), sub("=.*", "", parts))
 }
 
-#' Add printed numbers to a figure, and explain them in its caption.
-#'
-#' They go into every panel that shows their quantity. If the row names words of `panel`, all of
-#' them must be in the title or the legend of the panel. In figures with panels of gains, printed
-#' gains go into these panels only, and other numbers do not. A number without a place along the
-#' axis is a dotted line.
-#' @noRd
+# Add printed numbers to a figure, and explain them in its caption.
+#
+# They go into every panel that shows their quantity. If the row names words of `panel`, all of
+# them must be in the title or the legend of the panel. In figures with panels of gains, printed
+# gains go into these panels only, and other numbers do not. A number without a place along the
+# axis is a dotted line.
 overlay_published <- function(plot, exhibit, printed) {
   panels <- panels_shown(plot)
   titles <- stats::setNames(vapply(panels, words_of_panel, "", plot), panels)
@@ -131,8 +130,7 @@ overlay_layers <- function(data) {
   )[c(nrow(points) > 0L, nrow(points) > 0L, nrow(levels) > 0L)]
 }
 
-#' Printed tables to show below a measured table, named by their captions.
-#' @noRd
+# Printed tables to show below a measured table, named by their captions.
 published_tables <- function(printed) {
   if (!nrow(printed)) {
     return(list())

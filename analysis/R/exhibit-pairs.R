@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Heat maps of all pairs of ranks.
 
-#' Medians of each pair of ranks, in both halves of a matrix.
-#'
-#' Arguments: `panel`, `unit`. The launches have the columns `first` and `second`.
-#' @noRd
-exhibit_pair_map <- function(exhibit) {
+#' @describeIn exhibit_by_size Medians of each pair of ranks, in both halves of a matrix: a heat
+#'   map that shows slow ranks or links. The launches have the columns `first` and `second`.
+exhibit_pair_map <- function(exhibit, panel = NULL, unit = NULL) {
   if (!all(c("first", "second") %in% names(exhibit$summary))) await("launches of all pairs")
   exhibit$arguments$series <- "first"
   unit <- unit_of(exhibit)
-  medians <- add_values(exhibit_curves(exhibit, "second")$medians, unit)
+  medians <- add_values(curves_of_exhibit(exhibit, "second")$medians, unit)
   cells <- rbind(
     medians[, list(panel, row = first, column = second, y)],
     medians[, list(panel, row = second, column = first, y)]

@@ -59,16 +59,14 @@ register_row <- function(row) {
   invisible(row)
 }
 
-#' Register the exhibits of a file such as `exhibits.yaml`.
-#' @noRd
+# Register the exhibits of a file such as `exhibits.yaml`.
 register_exhibits <- function(file) {
   # Sizes such as 100000 are texts.
   rows <- yaml::read_yaml(file, handlers = list(int = identity))$exhibits
   for (name in names(rows)) register_row(exhibit_of_row(name, rows[[name]]))
 }
 
-#' The row of the register for a row of `exhibits.yaml`, whose fields are texts or lists of texts.
-#' @noRd
+# The row of the register for a row of `exhibits.yaml`, whose fields are texts or lists of texts.
 exhibit_of_row <- function(name, row) {
   odd <- setdiff(names(row), c(
     "title", "tests", "where", "sizes", "draw", "differs", "needs", "without", "circular"
@@ -93,19 +91,25 @@ exhibit_of_row <- function(name, row) {
   )
 }
 
-#' The functions that arguments of [exhibit()] may call: verbs, and words for launches.
-#' @noRd
+# The functions that arguments of `exhibit()` may call: words for launches, and the verbs. A verb
+# has the arguments of the function that draws it, `exhibit_VERB()`, and returns them checked.
 words_of_exhibits <- function() {
   package <- topenv()
-  verbs <- sub("^exhibit_", "", ls(package, pattern = "^exhibit_"))
-  mget(
-    intersect(c("launches_of", "not", "if_there", verbs), ls(package)), package,
-    mode = "function"
-  )
+  named <- mget(ls(package, pattern = "^exhibit_"), package, mode = "function", ifnotfound = NA)
+  drawn <- Filter(function(draw) {
+    is.function(draw) && identical(names(formals(draw))[1L], "exhibit")
+  }, named)
+  names(drawn) <- sub("^exhibit_", "", names(drawn))
+  verbs <- Map(function(verb, draw) {
+    as.function(c(formals(draw)[-1L], bquote(drawing(.(verb)))), package)
+  }, names(drawn), drawn)
+  c(mget(c("launches_of", "not", "if_there"), package), verbs)
 }
 
-#' Make a checked row of the register without registering it.
-#' @noRd
+# Time for a row of the data relative to most verbs: verbs that fit models take far longer.
+COSTS <- c(regime_table = 20, loggp_table = 20)
+
+# Make a checked row of the register without registering it.
 exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
                         without = "", circular = FALSE, kind = "figure") {
   check_texts(list(
@@ -249,15 +253,9 @@ FILTER_COLUMNS <- c(
 # Arguments of verbs that name columns.
 COLUMN_ARGUMENTS <- c("by", "x", "series", "panel", "row", "rows", "columns")
 
-#' How an exhibit is drawn: the verb that calls this function, with its arguments, checked.
-#'
-#' Arguments that name columns are expressions: names, or `c()` of names.
-#'
-#' @param verb the function `exhibit_VERB()` draws it.
-#' @param cost time for a row of the data relative to most verbs: verbs that fit models take a
-#'   thousand times as long.
-#' @noRd
-drawing <- function(verb, kind = "figure", cost = 1) {
+# How an exhibit is drawn: the verb that calls this function, with its arguments, checked.
+# Arguments that name columns are expressions: names, or `c()` of names.
+drawing <- function(verb) {
   verb_frame <- parent.frame()
   arguments <- as.character(names(formals(sys.function(sys.parent()))))
   columns <- intersect(arguments, COLUMN_ARGUMENTS)
@@ -279,13 +277,16 @@ drawing <- function(verb, kind = "figure", cost = 1) {
     }
   }
   structure(
-    list(verb = verb, kind = kind, arguments = c(named, lapply(given, as.character)), cost = cost),
+    list(
+      verb = verb, kind = if (endsWith(verb, "_table")) "table" else "figure",
+      arguments = c(named, lapply(given, as.character)),
+      cost = if (verb %in% names(COSTS)) COSTS[[verb]] else 1
+    ),
     class = "cotejo_drawing"
   )
 }
 
-#' A function of launch summaries in place of a verb.
-#' @noRd
+# A function of launch summaries in place of a verb.
 drawing_by <- function(own, kind) {
   structure(
     list(verb = "", kind = kind, arguments = list(), cost = 1, own = own),
@@ -310,8 +311,7 @@ columns_named <- function(expression) {
   }
 }
 
-#' `"a=b c; d=e"` as list(a = c("b", "c"), d = "e").
-#' @noRd
+# `"a=b c; d=e"` as list(a = c("b", "c"), d = "e").
 parse_members <- function(text) {
   members <- trimws(strsplit(text, ";", fixed = TRUE)[[1L]])
   members <- members[nzchar(members)]
@@ -319,15 +319,13 @@ parse_members <- function(text) {
   stats::setNames(values, sub("=.*", "", members))
 }
 
-#' Parse sizes as written by the benchmark, such as 64Ki, 1Mi, 100; returns B.
-#' @noRd
+# Parse sizes as written by the benchmark, such as 64Ki, 1Mi, 100; returns B.
 parse_size <- function(text) {
   unit <- c(Ki = 2^10, Mi = 2^20, Gi = 2^30)[sub("^[0-9]+", "", text)]
   as.numeric(sub("[KMG]i$", "", text)) * fifelse(is.na(unit), 1, unname(unit))
 }
 
-#' Whether an exhibit shows each size: a range `1..4Ki`, a list `16Ki 1Mi`, or all.
-#' @noRd
+# Whether an exhibit shows each size: a range `1..4Ki`, a list `16Ki 1Mi`, or all.
 in_sizes <- function(bytes, text) {
   if (!nzchar(text)) {
     return(rep(TRUE, length(bytes)))
@@ -339,6 +337,5 @@ in_sizes <- function(bytes, text) {
   bytes %in% parse_size(strsplit(text, " +")[[1L]])
 }
 
-#' Mark an exhibit as waiting for data, with the missing data as the message.
-#' @noRd
+# Mark an exhibit as waiting for data, with the missing data as the message.
 await <- function(...) refuse(paste0(...), class = c("cotejo_waiting", "cotejo_refused"))

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tables of start-up and bandwidth, and of the algorithm that a broadcast's bandwidth implies.
 
-#' Start-up (time at the smallest size), the largest bandwidth with its size, and the bandwidth at
-#' the largest size.
-#' @noRd
+#' @describeIn exhibit_by_size Start-up (time at the smallest size), the largest bandwidth with its
+#'   size, and the bandwidth at the largest size.
 exhibit_startup_table <- function(exhibit) {
   exhibit$arguments$series <- "mpi"
   exhibit$arguments$panel <- c("transport", "placement", "ranks")
-  medians <- exhibit_curves(exhibit)$medians[bytes > 0]
+  medians <- curves_of_exhibit(exhibit)$medians[bytes > 0]
   if (!nrow(medians)) await("sizes above zero")
   setorder(medians, panel, level, bytes)
-  rate <- function(row) {
-    format_interval(row$bytes_per_s / 1e6, row$bytes_per_s_low / 1e6, row$bytes_per_s_high / 1e6)
+  rate_at <- function(row) {
+    paste(format_columns(row, "bytes_per_s", 1e-6), "at", format_bytes(row$bytes))
   }
   rows <- split(medians, by = c("panel", "level"), sorted = FALSE)
   shown <- rbindlist(lapply(rows, function(part) {
@@ -20,23 +19,20 @@ exhibit_startup_table <- function(exhibit) {
     last <- part[.N]
     data.table(
       Configuration = paste(least$level, least$panel, sep = ", "), n = least$n,
-      startup = paste(
+      "Start-up (\u00b5s)" = paste(
         format_interval(1e6 * least$median_s, 1e6 * least$low_s, 1e6 * least$high_s),
         "at", format_bytes(least$bytes)
       ),
-      best = paste(rate(best), "at", format_bytes(best$bytes)),
-      last = paste(rate(last), "at", format_bytes(last$bytes))
+      "Largest bandwidth (MB/s)" = rate_at(best),
+      "Bandwidth at the largest size (MB/s)" = rate_at(last)
     )
   }))
-  setnames(shown, c("startup", "best", "last"), c(
-    "Start-up (\u00b5s)", "Largest bandwidth (MB/s)", "Bandwidth at the largest size (MB/s)"
-  ))
   # The configurations, with their placement, that start fastest and slowest.
   ends <- medians[, list(startup = median_s[[1L]]), by = c("panel", "level")][order(startup)]
   named <- ends[, sprintf("%s us: %s, %s", format_us(startup), level, panel)]
   with_table(shown, medians[, !c("level", "panel")], caption_of_exhibit(
     exhibit, c(
-      "Medians over launches with their 95 % intervals.",
+      WHAT_TABLES_SHOW,
       if (nrow(ends) > 1L) {
         sprintf("Least start-up, %s. Largest, %s.", named[[1L]], named[[length(named)]])
       }
@@ -64,8 +60,7 @@ plain_message <- function(summary) {
   plain
 }
 
-#' An emulated network without the number of its hosts.
-#' @noRd
+# An emulated network without the number of its hosts.
 network_of <- function(simulated) {
   sub("[0-9]+ (hosts|User-mode Linux guests) on", "\\1 on", simulated)
 }
@@ -74,10 +69,9 @@ network_of <- function(simulated) {
 # "mixed (switch, 1000/100 Mbit/s)".
 name_of_network <- function(simulated) sub("^emulated: .* on [0-9]+ cores, ", "", simulated)
 
-#' A broadcast's bandwidth over that of a message, at the largest common size. For comparison, it
-#' shows the ratios for repeated sends (1 / (p - 1)), a binomial tree (1 / ceil(log2 p)) and a
-#' broadcast by the network itself (1).
-#' @noRd
+#' @describeIn exhibit_by_size A broadcast's bandwidth over that of a message, at the largest
+#'   common size. For comparison, it shows the ratios for repeated sends (1 / (p - 1)), a binomial
+#'   tree (1 / ceil(log2 p)) and a broadcast by the network itself (1).
 exhibit_broadcast_table <- function(exhibit) {
   summary <- copy(exhibit$summary)
   # Two hosts and all hosts of a network count as one network.

@@ -2,19 +2,16 @@
 # Verbs that write tables. Each returns a list: a table for readers, the numbers behind it as
 # `data` and its caption as `caption`.
 
-#' Medians with their intervals: a row a value of `rows`, a column a level of `columns`.
-#'
-#' Arguments: `rows` (`bytes`), `columns` (`mpi`), `unit`. Further columns that differ have rows of
-#' their own.
-#' @noRd
-exhibit_medians_table <- function(exhibit) {
+#' @describeIn exhibit_by_size Medians with their intervals: a row a value of `rows`, a column a
+#'   level of `columns`. Further columns that differ have rows of their own.
+exhibit_medians_table <- function(exhibit, rows = NULL, columns = NULL, unit = NULL) {
   unit <- unit_of(exhibit)
   rows <- argument(exhibit, "rows", "bytes")
   exhibit$arguments$series <- argument(exhibit, "columns", "mpi")
   exhibit$arguments$panel <- union(
     setdiff(rows, "bytes"), argument(exhibit, "panel", "transport")
   )
-  medians <- add_values(exhibit_curves(exhibit)$medians, unit)
+  medians <- add_values(curves_of_exhibit(exhibit)$medians, unit)
   medians[, text := sprintf("%s (n = %d)", format_interval(y, y_low, y_high), n)]
   wide <- dcast(medians, panel + bytes ~ level, value.var = "text", fill = "")
   shown <- cbind(
@@ -27,29 +24,25 @@ exhibit_medians_table <- function(exhibit) {
   ), medians$n))
 }
 
-#' Welch's t-test as the study printed it: means, p and the 99 % interval of the difference.
-#'
-#' Arguments: `by` (the compared column), `unit` (times only).
-#' @noRd
-exhibit_welch_table <- function(exhibit) {
+#' @describeIn exhibit_by_size Welch's t-test as the study printed it: means, p and the 99 %
+#'   interval of the difference.
+exhibit_welch_table <- function(exhibit, by = NULL, unit = NULL) {
   by <- argument(exhibit, "by", "mpi")
   comparison <- compare_exhibit(exhibit, by)
-  us <- function(seconds) format_us(seconds)
+  us <- format_us
   shown <- data.table(
     First = in_words(by, comparison$a), Second = in_words(by, comparison$b),
     Size = format_bytes(comparison$bytes),
     n = ifelse(
       comparison$n_a == comparison$n_b, comparison$n_a, paste(comparison$n_a, comparison$n_b)
     ),
-    first_us = us(comparison$welch_mean_a_s), second_us = us(comparison$welch_mean_b_s),
+    "First, mean (\u00b5s)" = us(comparison$welch_mean_a_s),
+    "Second, mean (\u00b5s)" = us(comparison$welch_mean_b_s),
     p = format_p(comparison$welch_p),
-    interval = ifelse(is.na(comparison$welch_low_s), "NA", paste(
+    "99 % of the difference (\u00b5s)" = ifelse(is.na(comparison$welch_low_s), "NA", paste(
       us(comparison$welch_low_s), "..", us(comparison$welch_high_s)
     ))
   )
-  setnames(shown, c("first_us", "second_us", "interval"), c(
-    "First, mean (\u00b5s)", "Second, mean (\u00b5s)", "99 % of the difference (\u00b5s)"
-  ))
   with_table(
     setDT(c(varying_strata(comparison), shown)), comparison,
     caption_of_exhibit(
@@ -59,11 +52,9 @@ exhibit_welch_table <- function(exhibit) {
   )
 }
 
-#' Ratios of pairs of operations: a row an operation and size, a column an MPI.
-#'
-#' Arguments: `wrong`, `right`: names of operations.
-#' @noRd
-exhibit_error_table <- function(exhibit) {
+#' @describeIn exhibit_by_size Ratios of pairs of operations: a row an operation and size, a column
+#'   an MPI.
+exhibit_error_table <- function(exhibit, wrong = NULL, right = NULL, repetition = NULL) {
   table <- error_ratios(exhibit)
   table[, text := format_interval(ratio, low, high)]
   table[, level := in_words("mpi", mpi)]
@@ -84,6 +75,8 @@ exhibit_error_table <- function(exhibit) {
     exhibit, "Ratio of times over blocks with its interval within the question.", table$n
   ))
 }
+
+WHAT_TABLES_SHOW <- "Medians over launches with their 95 % intervals."
 
 # A table exhibit: the shown table, the numbers behind it, and its caption.
 with_table <- function(shown, data, caption) {

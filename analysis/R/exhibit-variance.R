@@ -39,9 +39,8 @@ variance_parts <- function(rounds) {
   none
 }
 
-#' Rounds of the exhibit's launches: medians of the message and of the line, a row a launch, size
-#' and round.
-#' @noRd
+# Rounds of the exhibit's launches: medians of the message and of the line, a row a launch, size
+# and round.
 rounds_of <- function(samples) {
   medians <- samples[valid == 1L, list(time = stats::median(time_s)),
     by = c("key", "operation", "bytes", "round")
@@ -51,8 +50,8 @@ rounds_of <- function(samples) {
   message[line, on = c("key", "round"), nomatch = NULL]
 }
 
-#' The parts of the variance between launches, a row a configuration and size.
-#' @noRd
+#' @describeIn exhibit_by_size The parts of the variance between launches, a row a configuration
+#'   and size.
 exhibit_variance_table <- function(exhibit) {
   samples <- samples_of_exhibit(exhibit)
   if (!"round" %in% names(samples)) await("launches of the experiment `spells`")
@@ -68,13 +67,11 @@ exhibit_variance_table <- function(exhibit) {
   shown <- data.table(
     Configuration = as.character(level_of(parts, c("mpi", "transport", "placement"))),
     Size = format_bytes(parts$bytes), n = parts$launches,
-    spread = sprintf("%.1f %%", 100 * sqrt(parts$total)), process = share(parts$process),
-    spells = share(parts$spells), rest = share(parts$rest), slope = sprintf("%.2f", parts$slope)
+    "Between launches (standard deviation)" = sprintf("%.1f %%", 100 * sqrt(parts$total)),
+    "Share of its variance: process" = share(parts$process),
+    "latency between the cores" = share(parts$spells), rest = share(parts$rest),
+    "Slope over the cache line" = sprintf("%.2f", parts$slope)
   )
-  setnames(shown, c("spread", "process", "spells", "rest", "slope"), c(
-    "Between launches (standard deviation)", "Share of its variance: process",
-    "latency between the cores", "rest", "Slope over the cache line"
-  ))
   with_table(shown, parts, caption_of_exhibit(exhibit, paste(
     "Variance of launch means of the log time. Latency between the cores: the part that",
     "the time of a cache line explains, by the slope within launches, where the process is the",

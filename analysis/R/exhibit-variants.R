@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compares variants of one program with the study's original, and reports every slower variant.
 
-#' Time of each variant divided by that of the reference, both from the same launches.
-#'
-#' A variant measured with several message sizes counts with one size: the size that is fastest in
-#' the other launches. Arguments: `reference` (an operation), `x` (the column of the problem size).
-#' @noRd
-exhibit_variants_table <- function(exhibit) {
+#' @describeIn exhibit_by_size Time of each variant divided by that of the reference, both from the
+#'   same launches. A variant measured with several message sizes counts with one size: the size
+#'   that is fastest in the other launches. `x` is the column of the problem size.
+exhibit_variants_table <- function(exhibit, x = NULL, reference = NULL) {
   reference <- argument(exhibit, "reference")
   size <- argument(exhibit, "x")
   table <- variant_ratios(exhibit$summary, reference, size)
@@ -17,9 +15,8 @@ exhibit_variants_table <- function(exhibit) {
   setorderv(table, c("panel", "variant"))
   shown <- table[, list(
     Configuration = as.character(panel), Variant = as.character(variant), n,
-    ratio = format_interval(ratio, low, high), Verdict = verdict
+    "Time over the original's" = format_interval(ratio, low, high), Verdict = verdict
   )]
-  setnames(shown, "ratio", "Time over the original's")
   slower <- table[verdict == "slower"]
   said <- if (nrow(slower)) {
     sprintf(

@@ -24,8 +24,7 @@ OPEN <- 0.02
 # Maximum number of levels: all 2^(n - 1) partitions are tried.
 MOST_LEVELS <- 12L
 
-#' Move values that are far from the median of their level and block closer to it.
-#' @noRd
+# Move values that are far from the median of their level and block closer to it.
 draw_in <- function(y, level, block) {
   fitted <- stats::ave(y, block, FUN = median)
   fitted <- fitted + stats::ave(y - fitted, level, FUN = median)
@@ -50,8 +49,7 @@ within_blocks <- function(y, level, block, n) {
   list(a = crossprod(z), b = drop(crossprod(z, y)), yy = sum(y^2), df = length(y) - length(count))
 }
 
-#' All partitions of n levels: a row each, `TRUE` where a run begins (columns 2 to n).
-#' @noRd
+# All partitions of n levels: a row each, `TRUE` where a run begins (columns 2 to n).
 partitions_of <- function(n) {
   as.matrix(unname(do.call(expand.grid, rep(list(c(FALSE, TRUE)), n - 1L))))
 }

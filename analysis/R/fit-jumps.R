@@ -9,8 +9,7 @@
 # Parameters of two lines and of the place between them.
 SMOOTH_PARAMETERS <- 5L
 
-#' Times of a smooth curve: a natural cubic spline of log time over log size, least squares.
-#' @noRd
+# Times of a smooth curve: a natural cubic spline of log time over log size, least squares.
 smooth_curve <- function(bytes, seconds) {
   degrees <- min(SMOOTH_PARAMETERS, length(bytes)) - 1L
   basis <- cbind(1, splines::ns(log(pmax(bytes, 1)), df = degrees))
@@ -18,9 +17,8 @@ smooth_curve <- function(bytes, seconds) {
   exp(log(seconds) - left)
 }
 
-#' Times of a continuous line with bends at half and at twice the size of a change, least relative
-#' squares: a gradual bend, as where messages leave a cache.
-#' @noRd
+# Times of a continuous line with bends at half and at twice the size of a change, least relative
+# squares: a gradual bend, as where messages leave a cache.
 continuous_lines <- function(bytes, seconds, first) {
   middle <- sqrt(bytes[[first]] * bytes[[first + 1L]])
   basis <- cbind(1, bytes, pmax(bytes - middle / 2, 0), pmax(bytes - 2 * middle, 0)) / max(bytes)
@@ -28,8 +26,7 @@ continuous_lines <- function(bytes, seconds, first) {
   seconds * (1 - fit$residuals)
 }
 
-#' Times of the two lines of [relative_line()] below and above a change.
-#' @noRd
+# Times of the two lines of `relative_line()` below and above a change.
 two_lines <- function(bytes, seconds, first) {
   parts <- split(seq_along(bytes), seq_along(bytes) > first)
   unlist(lapply(unname(parts), function(at) {
@@ -69,8 +66,7 @@ jumps_at <- function(bytes, times, breaks) {
   }, NA)
 }
 
-#' Line of least relative squares with slope >= 0: latency (s) and time per byte (s/B).
-#' @noRd
+# Line of least relative squares with slope >= 0: latency (s) and time per byte (s/B).
 relative_line <- function(bytes, seconds) {
   weights <- 1 / seconds^2
   fit <- weighted_lines(bytes, seconds, weights)

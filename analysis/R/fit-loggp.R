@@ -83,13 +83,12 @@ overheads_within_latency <- function(parameters, above = 1000, tolerance = 0) {
   ), keyby = by]
 }
 
-#' Minimum relative squared residuals of a line through every run of points.
-#'
-#' Minimises sum(((t - a - b m) / t)^2), b >= 0, over the runs from row to column, all at once from
-#' running sums. Runs of fewer than `least` points, or with a last size below `span` times the
-#' first, have infinite cost. The run of all points is exempt, since it needs no other regime. The
-#' first size counts as at least 16 B: a few bytes more within a cache line are no slope.
-#' @noRd
+# Minimum relative squared residuals of a line through every run of points.
+#
+# Minimises sum(((t - a - b m) / t)^2), b >= 0, over the runs from row to column, all at once from
+# running sums. Runs of fewer than `least` points, or with a last size below `span` times the
+# first, have infinite cost. The run of all points is exempt, since it needs no other regime. The
+# first size counts as at least 16 B: a few bytes more within a cache line are no slope.
 run_costs <- function(bytes, seconds, least, span) {
   n <- length(bytes)
   from <- rep(seq_len(n), n)
@@ -116,9 +115,8 @@ run_costs <- function(bytes, seconds, least, span) {
   matrix(cost, n)
 }
 
-#' Best partitions into one to `most` runs: one list per partition, of `ends` (the last points of
-#' all runs except the last run) and `cost`.
-#' @noRd
+# Best partitions into one to `most` runs: one list per partition, of `ends` (the last points of
+# all runs except the last run) and `cost`.
 best_partitions <- function(cost, most) {
   n <- nrow(cost)
   value <- cost[1L, ]

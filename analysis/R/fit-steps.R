@@ -25,15 +25,13 @@ pull_outliers <- function(x, spread = spread_of_series(x)) {
   near + pmax(pmin(x - near, FAR * spread), -FAR * spread)
 }
 
-#' Standard deviation of a point, from the differences of neighbours, which few steps affect.
-#' @noRd
+# Standard deviation of a point, from the differences of neighbours, which few steps affect.
 spread_of_series <- function(x) {
   # A few differences underestimate the spread often; 3/n allows for that.
   1.4826 * median(abs(diff(x))) / sqrt(2) * (1 + 3 / length(x))
 }
 
-#' Covariance matrices (n x n, up to a factor) of series that change without a step.
-#' @noRd
+# Covariance matrices (n x n, up to a factor) of series that change without a step.
 stepless_covariances <- function(n) {
   t <- seq_len(n)
   lag <- abs(outer(t, t, "-"))

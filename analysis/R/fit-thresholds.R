@@ -234,9 +234,8 @@ threshold_advice <- function(crossovers, limits = NULL) {
   }, "")
 }
 
-#' The advice for a study: one line per test, MPI, transport and placement whose eager limit was
-#' set by hand; no lines without such launches.
-#' @noRd
+# The advice for a study: one line per test, MPI, transport and placement whose eager limit was
+# set by hand; no lines without such launches.
 advise <- function(results, session = NULL, whole = summarise_launches(results)) {
   if (!"setting_eager_limit" %in% names(results$launches)) {
     return(character())
@@ -283,20 +282,16 @@ advice_of <- function(row) {
   )
 }
 
-say_gain <- function(row) {
-  paste(format_interval(100 * row$gain, 100 * row$gain_low, 100 * row$gain_high, 2L), "%")
-}
+say_gain <- function(row) paste(format_columns(row, "gain", 100, 2L), "%")
 
-#' Value (B) to set. It is restricted to the range of measured sizes, and the size of the library's
-#' own header is added.
-#' @noRd
+# Value (B) to set. It is restricted to the range of measured sizes, and the size of the library's
+# own header is added.
 advised_limit <- function(rows) {
   value <- pmax(pmin(round(rows$crossover_bytes), rows$to_bytes), rows$least_limit)
   pmin(value + fcoalesce(value_or_na(rows, "header_bytes"), 0), rows$most_limit)
 }
 
-#' The settings for the advised limit: every variable with its value.
-#' @noRd
+# The settings for the advised limit: every variable with its value.
 variables_in_words <- function(rows, is) {
   variables <- fifelse(nzchar(rows$variables), rows$variables, "eager_limit={value}")
   mapply(function(text, limit) {
@@ -327,8 +322,7 @@ default_of <- function(row, known) {
   paste0("; ", default, if (held) ", within the interval: leave it")
 }
 
-#' Eager limits in words. If every tried size was sent eagerly, there is no number.
-#' @noRd
+# Eager limits in words. If every tried size was sent eagerly, there is no number.
 say_limit <- function(bytes, tried) {
   fifelse(is.infinite(bytes), paste("none up to", format_bytes(tried)), format_bytes(bytes))
 }

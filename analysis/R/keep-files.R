@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Writes files that are complete whenever they exist, and keeps values for a session of R.
 
-#' Write under a temporary name and rename, so that an existing file is always complete.
-#' @noRd
+# Write under a temporary name and rename, so that an existing file is always complete.
 write_whole <- function(path, write) {
   dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
   if (!dir.exists(dirname(path))) {

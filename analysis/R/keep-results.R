@@ -4,16 +4,14 @@
 # its inputs, including the code of this package, so that an outdated result is never used. Nothing
 # depends on the cache: if the folder is lost or cannot be written, everything is computed again.
 
-#' The cache folder. `NULL` if nothing is cached: with the option `cotejo.cache` set to `FALSE`,
-#' and for a package that is not installed.
-#' @noRd
+# The cache folder. `NULL` if nothing is cached: with the option `cotejo.cache` set to `FALSE`,
+# and for a package that is not installed.
 cache_folder <- function() {
   folder <- getOption("cotejo.cache", tools::R_user_dir("cotejo", "cache"))
   if (isFALSE(folder) || !nzchar(code_sum())) NULL else folder
 }
 
-#' The checksum of the code that computes cached results; empty if the package is not installed.
-#' @noRd
+# The checksum of the code that computes cached results; empty if the package is not installed.
 code_sum <- function() {
   keep_once("code", function() {
     code <- system.file("R", "cotejo.rdb", package = "cotejo")
@@ -21,15 +19,13 @@ code_sum <- function() {
   })
 }
 
-#' Checksums of values, one per value.
-#' @noRd
+# Checksums of values, one per value.
 sums_of <- function(values) vapply(values, rlang::hash, "", USE.NAMES = FALSE)
 
 sum_of <- function(value) sums_of(list(value))
 
-#' Write a file of the cache; a failure is no error. Keeps only the `most` last used files that
-#' match `pattern`.
-#' @noRd
+# Write a file of the cache; a failure is no error. Keeps only the `most` last used files that
+# match `pattern`.
 keep_file <- function(value, path, pattern, most, what) {
   tryCatch(
     {
@@ -46,8 +42,7 @@ keep_file <- function(value, path, pattern, most, what) {
   )
 }
 
-#' Read a file of the cache; `NULL` if it is missing or broken. A read file counts as just used.
-#' @noRd
+# Read a file of the cache; `NULL` if it is missing or broken. A read file counts as just used.
 kept_file <- function(path) {
   if (!file.exists(path)) {
     return(NULL)
@@ -93,8 +88,7 @@ from_cache <- function(keys, count, make) {
   unname(mget(keys, known))
 }
 
-#' All cached comparisons, read once per process (and inherited by its later forks).
-#' @noRd
+# All cached comparisons, read once per process (and inherited by its later forks).
 known_pairs <- function(folder) {
   if (is.null(kept_pairs[[folder]])) {
     known <- new.env(parent = emptyenv())
@@ -126,14 +120,12 @@ drop_old_code <- function(folder) {
 MARK <- ".cotejo-stamp"
 MARK_WORDS <- "Made by cotejo, which may replace or remove this folder with all that is in it."
 
-#' Make a folder, and mark it.
-#' @noRd
+# Make a folder, and mark it.
 claim_folder <- function(folder) {
   write_whole(file.path(folder, MARK), function(file) put_lines(MARK_WORDS, file))
 }
 
-#' Remove the folders that carry cotejo's mark.
-#' @noRd
+# Remove the folders that carry cotejo's mark.
 remove_ours <- function(folders) {
   unlink(folders[file.exists(file.path(folders, MARK))], recursive = TRUE)
 }
@@ -171,8 +163,7 @@ kept_files <- function(from, out_dir, files, work) {
   value
 }
 
-#' Checksums of files within a folder; `NA` for a missing file.
-#' @noRd
+# Checksums of files within a folder; `NA` for a missing file.
 sums_of_copies <- function(folder, files) unname(tools::md5sum(file.path(folder, files)))
 
 keep_written <- function(value, written, out_dir, place) {
@@ -210,8 +201,7 @@ drop_old_drawn <- function(folder) {
   remove_ours(c(half[old], others[order(used, decreasing = TRUE)][-seq_len(MOST_DRAWN_KEPT)]))
 }
 
-#' The checksum of everything except the code that affects drawn files: templates, names, packages.
-#' @noRd
+# The checksum of everything except the code that affects drawn files: templates, names, packages.
 sum_of_tools <- function() {
   files <- system.file(c("report", "report/third-party", ""), package = "cotejo")
   files <- list.files(files, "[.](Rmd|css|js|yaml)$", full.names = TRUE)
@@ -219,8 +209,7 @@ sum_of_tools <- function() {
   list(code_sum(), unname(tools::md5sum(files)), versions, R.version.string)
 }
 
-#' The checksums of the files below folders (or of files themselves), and their names.
-#' @noRd
+# The checksums of the files below folders (or of files themselves), and their names.
 sum_of_files <- function(paths) {
   files <- unlist(lapply(paths, function(path) {
     if (dir.exists(path)) list.files(path, recursive = TRUE, full.names = TRUE) else path

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Explains why an injected slowdown was not found: controls with the same launches, undisturbed.
 
-#' The factors on the times of launches under an injected slowdown, as a function of the number of
-#' launches. `NULL` for a slowdown whose size is not known beforehand.
-#'
-#' `plant` is the text of COTEJO_SLOW: a share of the time; `launch:P:SHARE`, every launch with
-#' probability P; `levels:P:SHARE`, where the slowest samples show the upper level.
-#' @noRd
+# The factors on the times of launches under an injected slowdown, as a function of the number of
+# launches. `NULL` for a slowdown whose size is not known beforehand.
+#
+# `plant` is the text of COTEJO_SLOW: a share of the time; `launch:P:SHARE`, every launch with
+# probability P; `levels:P:SHARE`, where the slowest samples show the upper level.
 times_planted <- function(plant) {
   parts <- strsplit(plant, ":", fixed = TRUE)[[1L]]
   numbers <- suppressWarnings(as.numeric(parts))
@@ -18,8 +17,7 @@ times_planted <- function(plant) {
   }
 }
 
-#' Slow down launches numerically: of two undisturbed names, multiplies the times of the first.
-#' @noRd
+# Slow down launches numerically: of two undisturbed names, multiplies the times of the first.
 plant_in_numbers <- function(plant, seed = 1L) {
   times <- times_planted(plant)
   function(summary) {
@@ -79,8 +77,7 @@ cause_of_missing <- function(here, added) {
   ), collapse = "; ")
 }
 
-#' The reason why an upper bound is too high although nothing was found, in words.
-#' @noRd
+# The reason why an upper bound is too high although nothing was found, in words.
 cause_of_few <- function(clusters, at_most) {
   sprintf(
     paste(

@@ -84,8 +84,7 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
   cbind(cells, rbindlist(out))
 }
 
-#' How often the intervals of simulated studies contain the truth, and the rate of false alarms.
-#' @noRd
+# How often the intervals of simulated studies contain the truth, and the rate of false alarms.
 coverage_of <- function(studies, truth) {
   curves <- paired_curves(studies)
   repeats <- length(studies)
@@ -140,8 +139,7 @@ prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "lo
   }))
 }
 
-#' False alarms over all designs and kinds of [prove_coverage()] together: share, low, high.
-#' @noRd
+# False alarms over all designs and kinds of `prove_coverage()` together: share, low, high.
 pooled_alarms <- function(coverage) {
   share_of(coverage[, sum(round(alarms * studies))], sum(coverage$studies))
 }

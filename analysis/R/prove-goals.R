@@ -2,9 +2,8 @@
 # The goals of the proof: each goal, the result, and whether the result meets the goal. A goal that
 # cannot be judged is not met.
 
-#' One goal: `goal` and `shown` in words, `met` (`FALSE` if nothing was found). If the goal is not
-#' met, `why` is the cause, found by a control.
-#' @noRd
+# One goal: `goal` and `shown` in words, `met` (`FALSE` if nothing was found). If the goal is not
+# met, `why` is the cause, found by a control.
 goal_of <- function(goal, shown, met, why = "") {
   met <- isTRUE(met)
   data.table(goal = goal, shown = shown, met = met, why = if (met) "" else why)
@@ -15,8 +14,7 @@ say_rate <- function(rate, count) {
     percent_of(rate[[3L]]), count)
 }
 
-#' All goals of the proof.
-#' @noRd
+# All goals of the proof.
 goals_of <- function(proof, criteria = proof_criteria()) {
   rbind(
     goals_of_alarms(proof$alarms, criteria),
@@ -33,8 +31,7 @@ goals_of <- function(proof, criteria = proof_criteria()) {
   )
 }
 
-#' Goals of false alarms where nothing differs: one per design and time of the launches.
-#' @noRd
+# Goals of false alarms where nothing differs: one per design and time of the launches.
 goals_of_alarms <- function(alarms, criteria) {
   most <- criteria$false_alarms
   rbindlist(lapply(names(alarms), function(time) {
@@ -64,8 +61,7 @@ goal_of_few <- function(what, families, most, n) {
   )
 }
 
-#' Between hosts: the share of injected slowdowns that is found.
-#' @noRd
+# Between hosts: the share of injected slowdowns that is found.
 goal_of_power <- function(trials, criteria) {
   rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "slower", trials$cluster)
   goal_of(
@@ -82,8 +78,7 @@ goal_of_power <- function(trials, criteria) {
   )
 }
 
-#' Within a host: sizes at which launches agree well, and the other sizes.
-#' @noRd
+# Within a host: sizes at which launches agree well, and the other sizes.
 goals_within <- function(trials, criteria) {
   part <- if (NROW(trials)) trials[bytes >= criteria$bytes] else trials
   studies <- if (NROW(part)) uniqueN(part[, c("session", "mpi", "operation", "set")]) else 0L
@@ -126,8 +121,7 @@ goals_within <- function(trials, criteria) {
   )
 }
 
-#' Other kinds of injected slowdown: the verdicts that each summary must give and must not give.
-#' @noRd
+# Other kinds of injected slowdown: the verdicts that each summary must give and must not give.
 goals_expected <- function(trials, expected, added = NULL) {
   rbindlist(lapply(expected, function(row) {
     sizes <- c(if (is.null(row$from)) 0 else row$from, if (is.null(row$to)) Inf else row$to)
@@ -192,8 +186,7 @@ goal_of_blame <- function(expected, between, criteria) {
   )
 }
 
-#' Simulated launches: coverage, stopping and false alarms.
-#' @noRd
+# Simulated launches: coverage, stopping and false alarms.
 goals_of_simulation <- function(proof, criteria) {
   judged <- proof$coverage
   off <- judged[, pmax(0, abs(coverage - level) - (high - low) / 2)]

@@ -3,14 +3,12 @@
 # injected slowdown. The verdicts use only the names, by the same function as in every report. The
 # slowdowns are read afterwards, to count correct verdicts.
 
-#' The criteria of the proof, as they were frozen.
-#' @noRd
+# The criteria of the proof, as they were frozen.
 proof_criteria <- function() {
   yaml::read_yaml(system.file("proof-criteria.yaml", package = "cotejo", mustWork = TRUE))
 }
 
-#' Whether a session is newer than the criteria (the name of a session is its start time).
-#' @noRd
+# Whether a session is newer than the criteria (the name of a session is its start time).
 after_criteria <- function(session, frozen = proof_criteria()$frozen) {
   utc <- function(text, format) as.POSIXct(text, format = format, tz = "UTC")
   utc(session, "%Y%m%dT%H%M%SZ") >= utc(frozen, "%Y-%m-%dT%H:%M:%SZ")
@@ -19,10 +17,9 @@ after_criteria <- function(session, frozen = proof_criteria()$frozen) {
 # COTEJO_SLOW without a slowdown.
 NO_PLANT <- "0"
 
-#' The injected slowdown under each name of each test: `site`, `session`, `test`,
-#' `parameter_alias`, `plant` (text of COTEJO_SLOW), `share` (of the time; `NA`: a slowdown of
-#' another kind).
-#' @noRd
+# The injected slowdown under each name of each test: `site`, `session`, `test`,
+# `parameter_alias`, `plant` (text of COTEJO_SLOW), `share` (of the time; `NA`: a slowdown of
+# another kind).
 planted_names <- function(launches) {
   found <- regmatches(launches$environment, regexpr("COTEJO_SLOW=[^ ,;]+", launches$environment))
   if (length(found) != nrow(launches)) {
@@ -110,15 +107,13 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   out[verdict != "not tested"]
 }
 
-#' Disjoint pairs of names without a slowdown.
-#' @noRd
+# Disjoint pairs of names without a slowdown.
 equal_pairs <- function(names) {
   equal <- names$parameter_alias[names$plant == NO_PLANT]
   lapply(seq_len(length(equal) %/% 2L), function(i) equal[2L * i - 1:0])
 }
 
-#' Pairs of each name with one of the given slowdowns and each name without a slowdown.
-#' @noRd
+# Pairs of each name with one of the given slowdowns and each name without a slowdown.
 pairs_with <- function(wanted) {
   function(names) {
     equal <- names$parameter_alias[names$plant == NO_PLANT]
@@ -127,9 +122,8 @@ pairs_with <- function(wanted) {
   }
 }
 
-#' Families of comparisons in which nothing differs, and whether any size of a family was called
-#' different.
-#' @noRd
+# Families of comparisons in which nothing differs, and whether any size of a family was called
+# different.
 alarms_of <- function(comparisons) {
   if (!nrow(comparisons)) {
     return(comparisons)
@@ -140,8 +134,7 @@ alarms_of <- function(comparisons) {
   ]
 }
 
-#' Launches without a random part of them, drawn for each library and set: simulates lost launches.
-#' @noRd
+# Launches without a random part of them, drawn for each library and set: simulates lost launches.
 lose_launches <- function(share, seed = 1L) {
   function(summary) {
     keys <- unique(summary, by = "key")[, c("key", "id")]
@@ -168,7 +161,7 @@ stop_families <- function(summary, names, n, until) {
       part <- summary[here][parameter_alias %in% pair & launch %in% unlist(sets)]
       part[, block := as.character(launch)]
       lapply(split(part, by = c("mpi", "operation")), function(rows) {
-        d <- curve_of_pair(rows, pair)
+        d <- differences_of_pair(rows, "parameter_alias", pair)
         lapply(sets, function(set) {
           list(
             d = d[rownames(d) %in% set, , drop = FALSE],
@@ -196,16 +189,6 @@ stop_families <- function(summary, names, n, until) {
   rbindlist(out)
 }
 
-# Log ratios of a pair by common blocks, in their order, at common sizes.
-curve_of_pair <- function(rows, pair) {
-  sides <- lapply(pair, function(one) rows[parameter_alias == one])
-  sizes <- sort(intersect(sides[[1L]]$bytes, sides[[2L]]$bytes))
-  logs <- lapply(sides, log_times, sizes)
-  blocks <- intersect(rownames(logs[[1L]]), rownames(logs[[2L]]))
-  blocks <- blocks[order(as.integer(blocks))]
-  logs[[1L]][blocks, , drop = FALSE] - logs[[2L]][blocks, , drop = FALSE]
-}
-
 #' The number of blocks at which each study stops: its interval is narrow enough with and without
 #' its last block. All blocks if this never happens.
 #'
@@ -230,8 +213,7 @@ stops_at <- function(studies, narrow) {
   at
 }
 
-#' A share with its 95 % interval after Clopper and Pearson (1934).
-#' @noRd
+# A share with its 95 % interval after Clopper and Pearson (1934).
 share_of <- function(hits, trials, level = 0.95) {
   tail <- (1 - level) / 2
   list(
@@ -241,11 +223,10 @@ share_of <- function(hits, trials, level = 0.95) {
   )
 }
 
-#' A share with its 95 % interval where trials of one cluster are not independent.
-#'
-#' The design effect is the variance of the clusters' shares relative to independent trials. It
-#' divides the number of trials (Kish 1965), and never increases it.
-#' @noRd
+# A share with its 95 % interval where trials of one cluster are not independent.
+#
+# The design effect is the variance of the clusters' shares relative to independent trials. It
+# divides the number of trials (Kish 1965), and never increases it.
 share_of_clusters <- function(hit, cluster) {
   n <- length(hit)
   rate <- mean(hit)

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The trials of the proof on real launches; no trial depends on another.
 
-#' Results of functions, each called in a process of its own. The processes share only the data, so
-#' that all cores stay busy to the end. A single process gives the same results.
-#' @noRd
+# Results of functions, each called in a process of its own. The processes share only the data, so
+# that all cores stay busy to the end. A single process gives the same results.
 do_all <- function(tasks) stats::setNames(in_forks(tasks, \(task) task()), base::names(tasks))
 
-#' All trials on real launches that the criteria require.
-#' @noRd
-trials_of <- function(summary, names, criteria) {
-  trials_from(do_all(trials_on(summary, names, criteria)))
-}
-
-#' The same trials as functions: equal configurations, by time and design, with lost launches, and
-#' with stopping by the width; and configurations with an injected slowdown.
-#' @noRd
+# All trials on real launches that the criteria require, as functions: equal configurations, by
+# time and design, with lost launches, and with stopping by the width; and configurations with an
+# injected slowdown.
 trials_on <- function(summary, names, criteria) {
   aliases <- summary$parameter_alias
   summary <- narrow(summary)
@@ -59,8 +52,7 @@ trials_on <- function(summary, names, criteria) {
 # Times of a launch for which equal configurations must not be called different.
 ALARM_TIMES <- c("median", "undisturbed time", "p95")
 
-#' The trials in the form that the page uses, from the results of the functions of [trials_on()].
-#' @noRd
+# The trials in the form that the page uses, from the results of the functions of `trials_on()`.
 trials_from <- function(done) {
   found <- rbindlist(unname(done[base::names(done) == "alarms"]), fill = TRUE)
   alarms <- lapply(stats::setNames(nm = ALARM_TIMES), function(time) {

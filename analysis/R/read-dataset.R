@@ -58,9 +58,8 @@ check_sums <- function(dir, only = NULL) {
 # Names of sites and sessions, and of the files of a session: no name leads to another folder.
 DATASET_NAME <- "[A-Za-z0-9][A-Za-z0-9._-]*"
 
-#' Unpack the archive of a session from any source into `folder`: plain files of a session, each
-#' once, with the size given in its header. Anything else is refused.
-#' @noRd
+# Unpack the archive of a session from any source into `folder`: plain files of a session, each
+# once, with the size given in its header. Anything else is refused.
 unpack_archive <- function(archive, folder) {
   odd <- function(what) {
     unlink(folder, recursive = TRUE)

@@ -37,8 +37,7 @@ parse_description <- function(file) {
   launch
 }
 
-#' Refuse columns of samples with reserved or duplicate names.
-#' @noRd
+# Refuse columns of samples with reserved or duplicate names.
 check_columns <- function(columns, file) {
   as_before("checked columns", columns, function(columns) {
     names <- vapply(columns, `[[`, "", "name")
@@ -47,9 +46,8 @@ check_columns <- function(columns, file) {
   })
 }
 
-#' Parse a JSON file that contains one object (or a list, if one is expected). A file that does not
-#' parse is refused with the line at which the text ends or breaks.
-#' @noRd
+# Parse a JSON file that contains one object (or a list, if one is expected). A file that does not
+# parse is refused with the line at which the text ends or breaks.
 parse_json_file <- function(file, type = "object") {
   # readBin() opens the file before it looks at the size.
   size <- check_plain(file, MOST_JSON)
@@ -83,8 +81,7 @@ parse_json_file <- function(file, type = "object") {
   parsed
 }
 
-#' The line at which the parser stops: the last line if the text is incomplete.
-#' @noRd
+# The line at which the parser stops: the last line if the text is incomplete.
 broken_line <- function(text) {
   bytes <- charToRaw(text)
   stopped <- jsonlite::validate(text)

@@ -126,8 +126,7 @@ basename_bytes <- function(paths) sub("^.*/", "", as.character(paths), useBytes 
 
 # Names in data: the pattern that they must match.
 NAME <- "^[A-Za-z][A-Za-z0-9_]{0,63}$(?!\n)"
-#' Refuse names that are invalid, taken, or duplicate.
-#' @noRd
+# Refuse names that are invalid, taken, or duplicate.
 check_names <- function(names, pattern, file, path, taken = character()) {
   fault <- function(which, text) {
     if (any(which)) {
@@ -194,9 +193,8 @@ fault_of <- function(file, text) {
   )
 }
 
-#' The result of a call of fread(); NULL if it fails or warns. A call with a warning must still run
-#' to its end: if it is interrupted, the next call fails, on another file.
-#' @noRd
+# The result of a call of fread(); NULL if it fails or warns. A call with a warning must still run
+# to its end: if it is interrupted, the next call fails, on another file.
 without_warning <- function(call) {
   warned <- FALSE
   found <- tryCatch(
@@ -209,9 +207,8 @@ without_warning <- function(call) {
   if (!warned) found
 }
 
-#' The line of a JSON file that names a member: the first one after the line of the member that
-#' contains it; line 1 for the file itself.
-#' @noRd
+# The line of a JSON file that names a member: the first one after the line of the member that
+# contains it; line 1 for the file itself.
 line_of_member <- function(file, path) {
   lines <- readLines(file, warn = FALSE)
   line <- 1L
@@ -235,8 +232,7 @@ as_fault <- function(fault, file) {
   }
 }
 
-#' The files that were left out, each reported once on the console.
-#' @noRd
+# The files that were left out, each reported once on the console.
 list_broken <- function(faults) {
   said <- vapply(faults, conditionMessage, "")
   for (text in utils::head(said, MOST_SAID)) message("left out: ", text)

@@ -60,8 +60,7 @@ recompute <- function(f, ...) {
   )
 }
 
-#' Rows of the audit: printed texts against recomputed ranges.
-#' @noRd
+# Rows of the audit: printed texts against recomputed ranges.
 audit_rows <- function(file, what, text, again, unit, tolerance = 0, remark = "") {
   given <- printed(text)
   reach <- tolerance * abs(again$value)

@@ -118,9 +118,8 @@ assemble <- function(parts, faults = list()) {
   )
 }
 
-#' Launches that name the session of another folder, and would be taken for launches of it. A
-#' folder may have a different name as long as no other folder has launches of its session.
-#' @noRd
+# Launches that name the session of another folder, and would be taken for launches of it. A
+# folder may have a different name as long as no other folder has launches of its session.
 strangers <- function(launches) {
   folder <- dirname(as.character(launches$file))
   session <- file.path(launches$site, launches$session)
@@ -191,9 +190,8 @@ present_name <- function(operations) {
   fifelse(is.na(renamed), operations, unname(renamed))
 }
 
-#' One launch: `row`; if its status is ok, also `columns`, `quantities`, and the arguments of
-#' [read_samples()] (`asked`).
-#' @noRd
+# One launch: `row`; if its status is ok, also `columns`, `quantities`, and the arguments of
+# `read_samples()` (`asked`).
 read_launch <- function(file) {
   launch <- parse_description(file)
   row <- flatten_description(launch, file)
@@ -218,9 +216,8 @@ read_launch <- function(file) {
   )
 }
 
-#' The rows of the summary of a launch whose tails its samples no longer show: a dataset has only
-#' some of the samples of each group, and the launch summarised all of them.
-#' @noRd
+# The rows of the summary of a launch whose tails its samples no longer show: a dataset has only
+# some of the samples of each group, and the launch summarised all of them.
 recorded_tails <- function(launch, file) {
   rows <- if (!is.null(launch$samples$thinned_from)) {
     Filter(\(row) !is.null(row[["p999_s"]]), launch$summary)
@@ -240,9 +237,8 @@ recorded_tails <- function(launch, file) {
   set(rows, j = "operation", value = present_name(rows$operation))
 }
 
-#' The columns of a launch's samples: name and role of `all` columns, and `roles` and `units` of
-#' the further columns by name.
-#' @noRd
+# The columns of a launch's samples: name and role of `all` columns, and `roles` and `units` of
+# the further columns by name.
 described_columns <- function(columns) {
   roles <- roles_of_columns(columns)
   further <- !names(roles) %in% SAMPLE_COLUMNS
@@ -253,9 +249,8 @@ described_columns <- function(columns) {
   )
 }
 
-#' Roles of the columns of one launch, by name; roles that had to be guessed in version 1 begin
-#' with `SUPPOSED`.
-#' @noRd
+# Roles of the columns of one launch, by name; roles that had to be guessed in version 1 begin
+# with `SUPPOSED`.
 roles_of_columns <- function(columns) {
   stats::setNames(vapply(columns, function(column) {
     if (!is.null(column$role)) {
@@ -278,8 +273,7 @@ roles_of <- function(columns) {
   roles[!duplicated(names(roles))]
 }
 
-#' Launches whose roles of columns contradict those of others. A guessed role gives way.
-#' @noRd
+# Launches whose roles of columns contradict those of others. A guessed role gives way.
 disagreeing <- function(columns, roles) {
   said <- unique(columns)
   agrees <- vapply(said, function(one) {
@@ -290,8 +284,7 @@ disagreeing <- function(columns, roles) {
   !agrees[match(columns, said)]
 }
 
-#' The same results with other samples.
-#' @noRd
+# The same results with other samples.
 with_samples <- function(results, samples) {
   results$samples <- samples
   results$tails <- NULL
@@ -305,8 +298,7 @@ no_samples <- function() {
   )
 }
 
-#' The sample file of a launch, as named by its description, packed or not, in the same folder.
-#' @noRd
+# The sample file of a launch, as named by its description, packed or not, in the same folder.
 sample_file <- function(description, name) {
   own <- sub("[.]json$", ".csv", basename(description))
   name <- basename_bytes(name)

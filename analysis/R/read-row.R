@@ -85,16 +85,14 @@ flatten_description <- function(launch, file) {
   )
 }
 
-#' The settings for which a launch could not show an effect, as one text; empty without any.
-#' @noRd
+# The settings for which a launch could not show an effect, as one text; empty without any.
 without_effect <- function(effects) {
   states <- vapply(effects, function(one) text_of(one$status), "")
   toString(names(effects)[states == "none shown"])
 }
 
-#' The observed state of a launch as one text: the name and the hash of each part. `NA` for
-#' launches without this record.
-#' @noRd
+# The observed state of a launch as one text: the name and the hash of each part. `NA` for
+# launches without this record.
 fingerprint_of <- function(parts) {
   if (!length(parts)) {
     return(NA_character_)
@@ -104,8 +102,7 @@ fingerprint_of <- function(parts) {
   paste0(gsub("[=;]", "", names(parts)), "=", sums, collapse = ";")
 }
 
-#' An object with free members: its canonical `text`, and its `columns`.
-#' @noRd
+# An object with free members: its canonical `text`, and its `columns`.
 members_of <- function(object, prefix) {
   as_before(prefix, object, function(object) {
     texts <- lapply(object, text_of)
@@ -139,9 +136,8 @@ flatten_ranks <- function(seen) {
   )
 }
 
-#' The hosts of a launch: of every rank in version 2, of rank 0 in version 1. Texts that differ
-#' between hosts are joined; numbers are those of rank 0's host; the load is the highest.
-#' @noRd
+# The hosts of a launch: of every rank in version 2, of rank 0 in version 1. Texts that differ
+# between hosts are joined; numbers are those of rank 0's host; the load is the highest.
 flatten_nodes <- function(seen) {
   nodes <- if (!length(seen$nodes)) list(seen$node) else seen$nodes
   words <- function(name) {
@@ -158,8 +154,7 @@ flatten_nodes <- function(seen) {
   )
 }
 
-#' The circumstances of a launch as observed by version 2; unknown (`NA`) in version 1.
-#' @noRd
+# The circumstances of a launch as observed by version 2; unknown (`NA`) in version 1.
 flatten_circumstances <- function(seen) {
   machine <- seen$machine
   count <- vapply(seen$disturbed, function(part) length_of_list(part$ranks), 0)
@@ -185,9 +180,8 @@ flatten_circumstances <- function(seen) {
   )
 }
 
-#' The offsets of buffers within their page, as one text that is the same for equal layouts. Ranks
-#' are named only if they differ, so that layouts of different numbers of ranks can be equal.
-#' @noRd
+# The offsets of buffers within their page, as one text that is the same for equal layouts. Ranks
+# are named only if they differ, so that layouts of different numbers of ranks can be equal.
 layout_of <- function(layout, size) {
   if (is.null(layout)) {
     return(NA_character_)
@@ -208,15 +202,13 @@ layout_of <- function(layout, size) {
   ), collapse = ", ")
 }
 
-#' The ends of the ranges of a list in Linux's syntax: 0, 3 and 8, 8 for "0-3,8".
-#' @noRd
+# The ends of the ranges of a list in Linux's syntax: 0, 3 and 8, 8 for "0-3,8".
 ends_of_list <- function(text) {
   ends <- strsplit(strsplit(text, ",", fixed = TRUE)[[1L]], "-", fixed = TRUE)
   lapply(ends, function(end) range(as.numeric(end)))
 }
 
-#' Count of numbers in a list in Linux's syntax: 5 for "0-3,8".
-#' @noRd
+# Count of numbers in a list in Linux's syntax: 5 for "0-3,8".
 length_of_list <- function(text) {
   sum(vapply(ends_of_list(text), function(end) diff(end) + 1, 0))
 }
@@ -225,8 +217,7 @@ allocation_of <- function(allocation) {
   if (is.null(allocation)) NA_character_ else paste(allocation$scheduler, scalar(allocation$id))
 }
 
-#' The identity of the measuring programs: their hash in version 2, the commit in version 1.
-#' @noRd
+# The identity of the measuring programs: their hash in version 2, the commit in version 1.
 measuring_of <- function(provenance) {
   known <- scalar(provenance$measuring_sha256)
   if (!is.na(known)) {
@@ -300,8 +291,7 @@ ranks_in_order <- function(ranks) {
   ranks[order(vapply(ranks, function(r) as.numeric(r$rank), 0))]
 }
 
-#' The MPI whose algorithms a launch ran: its own, or in a simulation the selected one.
-#' @noRd
+# The MPI whose algorithms a launch ran: its own, or in a simulation the selected one.
 algorithms_of <- function(asked) {
   chosen <- words_for("selectors")[scalar(asked$settings$coll_selector)]
   if (length(chosen) && !is.na(chosen)) unname(chosen) else asked$mpi
@@ -316,8 +306,7 @@ MOST_RANKS <- 131072
 ENTRIES <- " | "
 ENTRY_PARTS <- " ~ "
 
-#' Members of a list of objects as one text; `NA` without a list. [split_entries()] reads it.
-#' @noRd
+# Members of a list of objects as one text; `NA` without a list. `split_entries()` reads it.
 join_entries <- function(objects, members) {
   if (is.null(objects)) {
     return(NA_character_)
@@ -328,9 +317,8 @@ join_entries <- function(objects, members) {
   }, ""), collapse = ENTRIES)
 }
 
-#' A table of the members that [join_entries()] joined: `text` is the number of the text, and one
-#' column for each member.
-#' @noRd
+# A table of the members that `join_entries()` joined: `text` is the number of the text, and one
+# column for each member.
 split_entries <- function(texts, members) {
   entries <- strsplit(texts, ENTRIES, fixed = TRUE)
   all <- unlist(entries)

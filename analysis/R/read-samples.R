@@ -35,9 +35,8 @@ read_sample_files <- function(asked) {
   found[order(vapply(found, function(one) one$of[[1L]], 0L))]
 }
 
-#' The samples of launches with the same columns, parsed at once, which takes a fraction of the
-#' time. `NULL` if any file is unusual: each file is then read alone, which reports the fault.
-#' @noRd
+# The samples of launches with the same columns, parsed at once, which takes a fraction of the
+# time. `NULL` if any file is unusual: each file is then read alone, which reports the fault.
 read_alike <- function(asked) {
   columns <- asked[[1L]]$columns
   rows <- vapply(asked, function(one) as.numeric(one$rows), 0)
@@ -52,8 +51,7 @@ read_alike <- function(asked) {
   }
 }
 
-#' The joined rows of files; `NULL` if a file is not plain or has another number of rows.
-#' @noRd
+# The joined rows of files; `NULL` if a file is not plain or has another number of rows.
 parse_alike <- function(files, columns, rows) {
   bodies <- mapply(body_of_samples, files, rows, MoreArgs = list(columns), USE.NAMES = FALSE)
   empty <- function(text) any(grepl(text, bodies, fixed = TRUE))
@@ -86,9 +84,8 @@ body_of_samples <- function(file, rows, columns) {
   }
 }
 
-#' Whether a file has a header and the given number of rows, each no longer than allowed. fread()
-#' and other functions need many times the memory of the file to detect that it has not.
-#' @noRd
+# Whether a file has a header and the given number of rows, each no longer than allowed. fread()
+# and other functions need many times the memory of the file to detect that it has not.
 has_lines <- function(bytes, rows, columns) {
   # The shortest row has six fields of one byte each.
   if (length(bytes) < 12 * rows || sum(bytes == LINE_END) != rows + 2) {
@@ -109,8 +106,7 @@ text_of_bytes <- function(bytes) {
 # Maximum bytes of files that are held as text at once.
 MOST_TOGETHER <- 2^25
 
-#' Whether every column has the type that it would have in each file alone.
-#' @noRd
+# Whether every column has the type that it would have in each file alone.
 typed_as_alone <- function(samples) {
   whole <- c("bytes", "repetition", "calls", "valid")
   further <- setdiff(names(samples), SAMPLE_COLUMNS)
@@ -162,10 +158,9 @@ read_samples <- function(file, columns, rows) {
   samples[]
 }
 
-#' The bytes in a gzip file; a damaged file is refused.
-#'
-#' memDecompress() is not used: it takes more and more memory if the end is missing.
-#' @noRd
+# The bytes in a gzip file; a damaged file is refused.
+#
+# memDecompress() is not used: it takes more and more memory if the end is missing.
 inflate <- function(file) {
   damaged <- function(...) {
     bad_data(file, NA, "not a complete gzip file, or too large", REMEASURE)
@@ -229,8 +224,7 @@ parse_samples <- function(text, columns, head = 2L) {
   )
 }
 
-#' The pattern that the values of each column must match, named by column.
-#' @noRd
+# The pattern that the values of each column must match, named by column.
 column_patterns <- function(columns) {
   pattern <- function(properties) vapply(properties, `[[`, "", "pattern")
   patterns <- pattern(schema_of("further")[["properties"]])[bare_role(columns$role)]
@@ -238,8 +232,7 @@ column_patterns <- function(columns) {
   stats::setNames(patterns, columns$name)
 }
 
-#' Check types and ranges by column.
-#' @noRd
+# Check types and ranges by column.
 plausible <- function(samples, columns, patterns) {
   further <- stats::setNames(bare_role(columns$role), columns$name)[-(1:6)]
   of_role <- function(role) names(further)[further == role]
@@ -269,10 +262,9 @@ is_whole <- function(x, least = 0, most = Inf) {
     (is.integer(x) || max(x) > .Machine$integer.max && all(x == trunc(x)))
 }
 
-#' Name the first line that is wrong. Called only when the quick checks failed, so it must end
-#' in a refusal. It reads few lines at a time to save memory, and checks single lines only in a
-#' group of lines with a fault.
-#' @noRd
+# Name the first line that is wrong. Called only when the quick checks failed, so it must end
+# in a refusal. It reads few lines at a time to save memory, and checks single lines only in a
+# group of lines with a fault.
 blame_line <- function(file, bytes, columns, patterns, rows) {
   source <- rawConnection(bytes)
   on.exit(close(source))

@@ -20,9 +20,8 @@ JSON_TYPES <- c(
   object = "object"
 )
 
-#' A definition of the JSON Schema of a results folder, `results.schema.json`. The harness checks
-#' written and packed files by the same schema.
-#' @noRd
+# A definition of the JSON Schema of a results folder, `results.schema.json`. The harness checks
+# written and packed files by the same schema.
 schema_of <- function(name) {
   known <- keep_once("results schema", function() {
     file <- system.file("results.schema.json", package = "cotejo", mustWork = TRUE)
@@ -43,10 +42,9 @@ prepared <- function(schema) {
   schema
 }
 
-#' Test a parsed JSON value against a type of the schema.
-#'
-#' An empty JSON array and an empty object both arrive as an empty list.
-#' @noRd
+# Test a parsed JSON value against a type of the schema.
+#
+# An empty JSON array and an empty object both arrive as an empty list.
 has_type <- function(value, type) {
   scalar <- length(value) == 1L && !is.list(value)
   switch(type,
@@ -152,8 +150,7 @@ check_pattern <- function(value, schema, file, path) {
   }
 }
 
-#' Refuse more members than the schema allows.
-#' @noRd
+# Refuse more members than the schema allows.
 check_count <- function(value, schema, file, path) {
   most <- schema[[if (is.null(names(value))) "maxItems" else "maxProperties"]]
   if (length(most) && length(value) > most) {
@@ -165,8 +162,7 @@ check_count <- function(value, schema, file, path) {
   }
 }
 
-#' Refuse a number below the least or above the most that the schema allows.
-#' @noRd
+# Refuse a number below the least or above the most that the schema allows.
 check_range <- function(value, schema, file, path) {
   least <- schema[["minimum"]]
   most <- schema[["maximum"]]
@@ -184,9 +180,8 @@ check_range <- function(value, schema, file, path) {
   }
 }
 
-#' Refuse an object with a duplicate member, since readers would take one or the other, and refuse
-#' a text that is too long. All values of a level are checked together.
-#' @noRd
+# Refuse an object with a duplicate member, since readers would take one or the other, and refuse
+# a text that is too long. All values of a level are checked together.
 check_unique <- function(value, file) {
   level <- list(value)
   above <- list()
@@ -238,8 +233,7 @@ path_above <- function(above, at) {
   path[nzchar(path)]
 }
 
-#' Refuse an unknown value.
-#' @noRd
+# Refuse an unknown value.
 check_known <- function(value, known, file, path) {
   if (!isTRUE(value %in% known)) {
     bad_data(

@@ -42,8 +42,7 @@ read_audit <- function(file) {
   }))
 }
 
-#' One plan of either version.
-#' @noRd
+# One plan of either version.
 read_plan <- function(file) {
   plan <- parse_json_file(file)
   if (!is.null(plan$schema)) check_known(plan$schema, SESSION_SCHEMAS, file, "schema")

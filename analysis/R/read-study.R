@@ -111,8 +111,7 @@ samples_of <- function(results, keys) {
   assemble(parts)$samples
 }
 
-#' The cache key of a dataset and this code; `NULL` if the dataset is not cached.
-#' @noRd
+# The cache key of a dataset and this code; `NULL` if the dataset is not cached.
 sum_of_dataset <- function(dir) {
   kept <- kept_of(dir)
   if (!is.null(kept)) basename(kept)
@@ -121,9 +120,8 @@ sum_of_dataset <- function(dir) {
 # Maximum number of cached summaries of datasets; the last used ones are kept.
 MOST_KEPT <- 6L
 
-#' The path of the cached summaries of a dataset. NULL if they are not cached: for few files, which
-#' are read as fast, and if nothing is cached ([cache_folder()]).
-#' @noRd
+# The path of the cached summaries of a dataset. NULL if they are not cached: for few files, which
+# are read as fast, and if nothing is cached (`cache_folder()`).
 kept_of <- function(dir) {
   folder <- cache_folder()
   if (is.null(folder) || !dir.exists(dir)) {
@@ -145,8 +143,7 @@ kept_of <- function(dir) {
   file.path(folder, paste0(sum_of(c(code_sum(), what)), ".rds"))
 }
 
-#' Cache summaries. The least recently used summaries are deleted.
-#' @noRd
+# Cache summaries. The least recently used summaries are deleted.
 keep_summaries <- function(results, path) {
   keep_file(results, path, "^[0-9a-f]{32}[.]rds$", MOST_KEPT, "summaries")
 }

@@ -2,8 +2,7 @@
 # Runs one binary under several MPIs: shows the differences that remain with the same compiler,
 # flags and program, and the cost of the standard ABI.
 
-#' Native MPI of each family of the standard ABI, by its name (`X-abi` is `X`).
-#' @noRd
+# Native MPI of each family of the standard ABI, by its name (`X-abi` is `X`).
 abi_pairs <- function(mpis) {
   abi <- mpis[endsWith(mpis, "-abi")]
   native <- sub("-abi$", "", abi)
@@ -70,8 +69,7 @@ turned_to <- function(rows, first) {
   out[]
 }
 
-#' A sentence for each MPI on the cost of the ABI, with the achieved interval.
-#' @noRd
+# A sentence for each MPI on the cost of the ABI, with the achieved interval.
 say_abi <- function(found, delta) {
   vapply(split(found$native, by = c("b", "transport"), sorted = TRUE), function(rows) {
     sprintf(

@@ -170,8 +170,7 @@ compare_drawn <- function(expected_dir, drawn_dir) {
   data.table(name = names, why = unname(why))[nzchar(why)]
 }
 
-#' The reason why two files have different tables; empty if they agree.
-#' @noRd
+# The reason why two files have different tables; empty if they agree.
 differing_table <- function(file, other) {
   if (!file.exists(other)) {
     return("was not drawn here")
@@ -196,8 +195,7 @@ differing_table <- function(file, other) {
   if (isTRUE(found)) "" else toString(found)
 }
 
-#' Write the tables of the figures of a dataset, and of its claims: all tables of an artifact.
-#' @noRd
+# Write the tables of the figures of a dataset, and of its claims: all tables of an artifact.
 draw_tables <- function(results_dir, published, claim_files, out_dir, ...) {
   draw_all(results_dir, out_dir, published = published, ...)
   write_claims(results_dir, claim_files, file.path(out_dir, "claims.csv"))
@@ -248,8 +246,7 @@ check_artifact <- function(results_dir, published, claim_files, tables_dir, out_
   invisible(wrong)
 }
 
-#' Names of the tables of an artifact. An error if it has none.
-#' @noRd
+# Names of the tables of an artifact. An error if it has none.
 tables_of_artifact <- function(dir) {
   folders <- list.dirs(dir, full.names = FALSE, recursive = FALSE)
   folders <- folders[!is_link(paste0(dir, "/", folders, recycle0 = TRUE))]

@@ -36,8 +36,7 @@ plot_claims <- function(judged) {
   with_data(plot, claims_table(judged))
 }
 
-#' The judgement on the conclusions of a study, in a sentence; `NULL` for a study without any.
-#' @noRd
+# The judgement on the conclusions of a study, in a sentence; `NULL` for a study without any.
 say_claims <- function(judged) {
   if (!nrow(judged)) {
     return(NULL)
@@ -62,15 +61,13 @@ SAID_OF_CLAIMS <- list(
   `not comparable` = c("cannot be judged", "cannot be judged")
 )
 
-#' The meanings of the verdicts of some claims, in words.
-#' @noRd
+# The meanings of the verdicts of some claims, in words.
 say_meanings <- function(judged) {
   there <- intersect(CLAIM_VERDICTS, judged$verdict)
   paste0(there, ": ", CLAIM_MEANINGS[there], ".", recycle0 = TRUE)
 }
 
-#' The numbers of claims by verdict and by the grade of their launches.
-#' @noRd
+# The numbers of claims by verdict and by the grade of their launches.
 table_of_grades <- function(judged) {
   grade <- factor(fcoalesce(judged$grade, "no launches"), c(GROUNDS, "no launches"))
   counts <- table(factor(judged$verdict, CLAIM_VERDICTS), grade)

@@ -47,8 +47,7 @@ compare_changed <- function(both, changed, delta) {
   )
 }
 
-#' The launches of two folders as one table; the column `when` is `before` or `after`.
-#' @noRd
+# The launches of two folders as one table; the column `when` is `before` or `after`.
 both_folders <- function(before, after, changed) {
   unknown <- setdiff(changed, names(CHANGES))
   if (length(unknown)) {
@@ -99,8 +98,7 @@ without_shared <- function(after, before, before_folder, after_folder) {
   left
 }
 
-#' Refuse a named change that did not happen. Changes that no launch recorded are not refused.
-#' @noRd
+# Refuse a named change that did not happen. Changes that no launch recorded are not refused.
 check_changed <- function(both, name) {
   columns <- if (name == "mpi") "library" else CHANGES[[name]]
   same <- vapply(columns, function(column) {
@@ -290,8 +288,7 @@ again_after_upgrade <- function(open, both, sessions) {
 # Maximum number of questions that a command names; with more, it measures everything again.
 MOST_NAMED <- 6L
 
-#' Versions before and after the upgrade, for everything that differs.
-#' @noRd
+# Versions before and after the upgrade, for everything that differs.
 say_versions <- function(both) {
   lines <- lapply(c("library", "kernel", "measuring"), function(column) {
     if (is.null(both[[column]])) {
@@ -315,8 +312,7 @@ say_versions <- function(both) {
 # Maximum number of questions in one picture: the worst ones.
 MOST_SHOWN_QUESTIONS <- 40L
 
-#' The worst ratio of each question with its limits.
-#' @noRd
+# The worst ratio of each question with its limits.
 plot_upgrade <- function(judged, delta) {
   rows <- copy(judged)[, name := unique_titles(judged)][order(-worst)]
   rows <- utils::head(rows, MOST_SHOWN_QUESTIONS)

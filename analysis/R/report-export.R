@@ -50,8 +50,7 @@ write_export <- function(results_dir, out_dir, delta = 0.03) {
   invisible(paths)
 }
 
-#' Comparisons as JSON, one line per comparison.
-#' @noRd
+# Comparisons as JSON, one line per comparison.
 verdicts_json <- function(comparison, delta) {
   members <- lapply(names(VERDICT_MEMBERS), function(name) {
     column <- comparison[[VERDICT_MEMBERS[[name]]]]
@@ -67,8 +66,7 @@ verdicts_json <- function(comparison, delta) {
   )
 }
 
-#' The newest point of each series as OpenMetrics text.
-#' @noRd
+# The newest point of each series as OpenMetrics text.
 openmetrics <- function(points) {
   newest <- points[order(series, session)][, .SD[.N], by = "series"]
   escaped <- function(values) {

@@ -21,16 +21,14 @@ fact <- function(value, file, rows, command = "make paper DATA=reference") {
   paste0(FACT_BEGIN, length(paper_facts$rows), " ", text, FACT_END)
 }
 
-#' A sentence whose numbers of tests are facts of the same rows.
-#' @noRd
+# A sentence whose numbers of tests are facts of the same rows.
 facts_in <- function(text, ...) {
   numbers <- gregexpr("(?<=in |of |; |[(])[0-9]+\\b", text, perl = TRUE)
   regmatches(text, numbers) <- lapply(regmatches(text, numbers), \(n) vapply(n, fact, "", ...))
   text
 }
 
-#' Evaluate an expression that produces a text with facts.
-#' @noRd
+# Evaluate an expression that produces a text with facts.
 with_facts <- function(code) {
   old <- paper_facts$rows
   on.exit(paper_facts$rows <- old)
@@ -38,8 +36,7 @@ with_facts <- function(code) {
   force(code)
 }
 
-#' HTML in which facts are links to their rows.
-#' @noRd
+# HTML in which facts are links to their rows.
 link_facts <- function(html) {
   gsub(
     paste0(FACT_BEGIN, "([0-9]+) ([^", FACT_END, "]*)", FACT_END),
@@ -47,8 +44,7 @@ link_facts <- function(html) {
   )
 }
 
-#' The table of all facts so far.
-#' @noRd
+# The table of all facts so far.
 facts_table <- function() {
   rows <- paper_facts$rows
   column <- function(i) vapply(rows, `[[`, "", i)

@@ -96,8 +96,7 @@ monotony_of <- function(summary, delta) {
   }
 }
 
-#' One sentence for each guideline and configuration of an MPI: its judgement by sizes.
-#' @noRd
+# One sentence for each guideline and configuration of an MPI: its judgement by sizes.
 say_guidelines <- function(found) {
   by <- c("mpi", "transport", "placement", "hosts", "ranks", "operation", "replacement")
   found <- copy(found)[kind == "monotony", replacement := "itself with the next larger size"]
@@ -113,8 +112,7 @@ say_guidelines <- function(found) {
   )), by = by]$text
 }
 
-#' The counts of judgements, one row per MPI, transport, placement and number of ranks.
-#' @noRd
+# The counts of judgements, one row per MPI, transport, placement and number of ranks.
 table_judgements <- function(found) {
   by <- c("mpi", "transport", "placement", "hosts", "ranks", "kind")
   out <- found[, list(
@@ -128,8 +126,7 @@ table_judgements <- function(found) {
   out[]
 }
 
-#' The judged guidelines as a table for readers.
-#' @noRd
+# The judged guidelines as a table for readers.
 table_guidelines <- function(found) {
   shown <- found[order(factor(judgement, c("violated", "not settled", "not tested", "held")),
     -at_least)]
@@ -137,7 +134,8 @@ table_guidelines <- function(found) {
     MPI = title_of(shown$mpi), Transport = title_of(shown$transport),
     Placement = shown$placement, Ranks = shown$ranks, Operation = title_of(shown$operation),
     Replacement = title_of(shown$replacement), Size = format_bytes(shown$bytes),
-    operation_us = format_us(shown$median_a_s), replacement_us = format_us(shown$median_b_s),
+    "Operation (\u00b5s)" = format_us(shown$median_a_s),
+    "Replacement (\u00b5s)" = format_us(shown$median_b_s),
     `Ratio [interval]` = format_interval(shown$ratio, shown$low, shown$high, 3L), n = shown$n_a,
     Judgement = fcase(
       shown$judgement == "violated",
@@ -147,9 +145,6 @@ table_guidelines <- function(found) {
     )
   )
   if (!is.null(shown[["algorithm"]])) cells[, `Algorithm of the operation` := shown[["algorithm"]]]
-  setnames(cells, c("operation_us", "replacement_us"), paste(
-    c("Operation", "Replacement"), "(\u00b5s)"
-  ))
   cells[]
 }
 

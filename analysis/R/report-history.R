@@ -43,8 +43,7 @@ write_history <- function(results_dir, out_dir, site = "local") {
   invisible(changes)
 }
 
-#' The name of each series, as one text.
-#' @noRd
+# The name of each series, as one text.
 series_names <- function(points) {
   first <- points[!duplicated(series)]
   first <- first[order(series)]
@@ -54,8 +53,7 @@ series_names <- function(points) {
   )))
 }
 
-#' A sentence for each change; changes of one session and MPI share a sentence.
-#' @noRd
+# A sentence for each change; changes of one session and MPI share a sentence.
 say_history <- function(changes, points) {
   count <- points[, .N, by = "series"]
   held <- sprintf(
@@ -92,9 +90,8 @@ say_history <- function(changes, points) {
 # Maximum number of drawn series: the series with the largest changes.
 MOST_DRAWN <- 12L
 
-#' The drawn series, largest changes first: their points with `panel` (name of the series) and `at`
-#' (number of the session).
-#' @noRd
+# The drawn series, largest changes first: their points with `panel` (name of the series) and `at`
+# (number of the session).
 drawn_series <- function(points, changes) {
   count <- points[, list(n = .N), by = "series"]
   moved <- if (nrow(changes)) {
@@ -108,8 +105,7 @@ drawn_series <- function(points, changes) {
   rows[]
 }
 
-#' Series with their intervals over sessions, and their changes.
-#' @noRd
+# Series with their intervals over sessions, and their changes.
 plot_history <- function(points, changes) {
   rows <- drawn_series(points, changes)
   plot <- ggplot2::ggplot(rows, ggplot2::aes(at, median_s * 1e6)) +
@@ -137,9 +133,8 @@ plot_history <- function(points, changes) {
   with_data(plot, points_table(rows))
 }
 
-#' Residuals of the series without their steps: a trend or long runs of one sign show drift or
-#' serial dependence, which the steps do not explain.
-#' @noRd
+# Residuals of the series without their steps: a trend or long runs of one sign show drift or
+# serial dependence, which the steps do not explain.
 plot_residuals <- function(points, changes) {
   rows <- drawn_series(points, changes)[order(series, session)]
   begins <- if (nrow(changes)) split(changes$session, changes$series)
@@ -169,8 +164,7 @@ lag_correlation <- function(x) {
   if (n < 3L || stats::sd(x[-1L]) == 0 || stats::sd(x[-n]) == 0) 0 else stats::cor(x[-1L], x[-n])
 }
 
-#' Points as a table for readers: one row per series and session.
-#' @noRd
+# Points as a table for readers: one row per series and session.
 points_table <- function(points) {
   known <- intersect(names(MAY_CHANGE), names(points))
   out <- data.table(series = series_names(points)[points$series])
@@ -179,58 +173,29 @@ points_table <- function(points) {
   out[order(series, session)]
 }
 
-#' Series and changes as JSON: times in s, instants in UTC. Columns are written at once, because a
-#' site has tens of thousands of series.
-#' @noRd
+# Series and changes as JSON: times in s, instants in UTC. Columns are written at once, because a
+# site has tens of thousands of series.
 history_json <- function(points, changes) {
   names <- series_names(points)
+  count <- length(names)
   rows <- points[order(series, session)]
-  told <- function(table, columns) {
-    members <- Map(function(name, column) {
-      paste0("\"", name, "\": ", json_values(table[[column]]))
-    }, names(columns), columns)
-    paste0("{", do.call(paste, c(unname(members), sep = ", ")), "}")
-  }
-  of_series <- function(table, columns, separator) {
-    if (!nrow(table)) {
-      return(rep("", length(names)))
-    }
-    texts <- split(told(table, columns), factor(table$series, seq_along(names)))
-    vapply(texts, paste, "", collapse = separator, USE.NAMES = FALSE)
+  of_series <- function(table, columns) {
+    members <- lapply(columns, function(column) json_values(table[[column]]))
+    json_arrays(json_objects(members), table$series, count)
   }
   found <- c("session", "before", "from", "to", "probability", "ratio", "low", "high", "causes")
-  members <- c(
-    session = "session", started = "started", commit = "commit", n = "n", value = "median_s",
-    low = "low_s", high = "high_s"
-  )
-  series <- paste0(
-    "  {\"name\": ", json_values(names), ", \"unit\": \"s\", \"better\": \"less\",\n",
-    "   \"points\": [\n    ", of_series(rows, members, ",\n    "), "],\n",
-    "   \"changes\": [", of_series(changes, stats::setNames(found, found), ", "), "]}"
-  )
-  paste0(
-    "{\"schema\": \"cotejo-history/1\", \"series\": [\n", paste(series, collapse = ",\n"),
-    "\n]}"
-  )
+  series <- json_objects(list(
+    name = json_values(names), unit = rep("\"s\"", count), better = rep("\"less\"", count),
+    points = of_series(rows, c(
+      session = "session", started = "started", commit = "commit", n = "n", value = "median_s",
+      low = "low_s", high = "high_s"
+    )), changes = of_series(changes, stats::setNames(found, found))
+  ))
+  c("{\"schema\":\"cotejo-history/1\",\"series\":[", paste(series, collapse = ",\n"), "]}")
 }
 
-#' Values of a column as JSON, one by one; a missing value is null.
-#' @noRd
-json_values <- function(values) {
-  if (is.numeric(values)) {
-    return(ifelse(is.finite(values), sprintf("%.15g", values), "null"))
-  }
-  values <- as.character(values)
-  distinct <- unique(values)
-  quoted <- vapply(distinct, function(text) {
-    if (is.na(text)) "null" else as.character(jsonlite::toJSON(text, auto_unbox = TRUE))
-  }, "")
-  unname(quoted[match(values, distinct)])
-}
-
-#' Files for Apache Otava: a CSV for each group of series with the same sessions, and the
-#' configuration that names them.
-#' @noRd
+# Files for Apache Otava: a CSV for each group of series with the same sessions, and the
+# configuration that names them.
 write_otava <- function(points, folder) {
   dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   names <- gsub("[^A-Za-z0-9]+", "_", series_names(points))

@@ -71,9 +71,8 @@ title_of_study <- function(study) {
   if (study == "cotejo") "Exhibits of cotejo" else name_of_study(study)
 }
 
-#' The cards of a study. Cards of a published study are folded, below a line with their number.
-#' Figures come before tables.
-#' @noRd
+# The cards of a study. Cards of a published study are folded, below a line with their number.
+# Figures come before tables.
 gallery_of_study <- function(part, out_dir) {
   tags <- htmltools::tags
   part <- part[order(kind == "table")]
@@ -125,15 +124,13 @@ gallery_of_study <- function(part, out_dir) {
   ), inside)
 }
 
-#' The figures of results in the order for readers: times and differences before all others.
-#' @noRd
+# The figures of results in the order for readers: times and differences before all others.
 first_figures <- function(figures) {
   kind <- match(sub("-.*", "", figures), c("difference", "latency", "bandwidth"), nomatch = 4L)
   figures[order(kind)]
 }
 
-#' The first rows and columns of a table, as a small table.
-#' @noRd
+# The first rows and columns of a table, as a small table.
 preview_of_table <- function(csv) {
   if (!file.exists(csv)) {
     return("table")
@@ -194,8 +191,7 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
   invisible(coverage)
 }
 
-#' Draw everything again. Returns the `coverage` and the names of the `figures`.
-#' @noRd
+# Draw everything again. Returns the `coverage` and the names of the `figures`.
 draw_all_anew <- function(results_dir, out_dir, session, published) {
   study <- compare_results(results_dir, session, brief = TRUE)
   with_families(families_of(study$results$sessions), {
@@ -209,8 +205,7 @@ draw_all_anew <- function(results_dir, out_dir, session, published) {
   })
 }
 
-#' The files of [draw_all()].
-#' @noRd
+# The files of `draw_all()`.
 gallery_files <- function(drawn) {
   files <- exhibit_files(drawn$coverage)
   if (length(files)) {
@@ -280,8 +275,7 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
   invisible(coverage)
 }
 
-#' Draw the figures of a study and write its medians (`medians.csv`). Returns the figures' names.
-#' @noRd
+# Draw the figures of a study and write its medians (`medians.csv`). Returns the figures' names.
 save_study <- function(study, out_dir) {
   figures <- list_figures(study)
   save_plots(plots_of_study(study, figures), out_dir, figures$work)

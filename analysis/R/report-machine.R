@@ -18,8 +18,7 @@ traps_found <- function(used) {
   out[order(-n)]
 }
 
-#' Traps as sentences.
-#' @noRd
+# Traps as sentences.
 say_traps <- function(found) {
   sprintf(
     "%s (%s; in %d of %d launches): %s.", found$trap, found$found, found$n, found$of, found$cure
@@ -43,8 +42,7 @@ zero_times <- function(summary) {
   )
 }
 
-#' Disturbances of the ranks of the launches: facts, by name.
-#' @noRd
+# Disturbances of the ranks of the launches: facts, by name.
 disturbances <- function(used) {
   what <- c(
     `Ranks switched out (times a launch)` = "involuntary_switches",

@@ -63,8 +63,7 @@ lead_of <- function(first, a, b, ratio) {
   min(vapply(split(behind, other), max, 0))
 }
 
-#' The matrix for readers: one row per question, one column per class of sizes.
-#' @noRd
+# The matrix for readers: one row per question, one column per class of sizes.
 table_matrix <- function(winners) {
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)[order(-cells, winner)]
@@ -119,8 +118,7 @@ title_first <- function(rows) {
   }, "")
 }
 
-#' Three sentences: which MPI wins overall, whether that depends on the size, how sure it is.
-#' @noRd
+# Three sentences: which MPI wins overall, whether that depends on the size, how sure it is.
 three_sentences <- function(comparison, winners, used) {
   if (!nrow(winners)) {
     return(character())
@@ -236,9 +234,8 @@ unique_titles <- function(rows) {
   make.unique(titles, sep = ", part ")
 }
 
-#' Headings for strata in words, with the test that measured each: "Ping-pong, TCP within one host,
-#' placement near (pingpong_quick)".
-#' @noRd
+# Headings for strata in words, with the test that measured each: "Ping-pong, TCP within one host,
+# placement near (pingpong_quick)".
 title_of_stratum <- function(rows) {
   parts <- list(
     if (!is.null(rows$mpi)) title_of(rows$mpi), question_in_words(rows$operation),

@@ -6,8 +6,7 @@ MERIT_TIMES <- c(s = 1, ms = 1e-3, us = 1e-6, ns = 1e-9, min = 60, h = 3600)
 # Other figures for which less is better: seconds per unit in the samples.
 MERIT_LESS <- 1e-9
 
-#' Rows of a table that are times, not figures of merit, with the attributes of the table.
-#' @noRd
+# Rows of a table that are times, not figures of merit, with the attributes of the table.
 timed_only <- function(table) {
   if (is.null(table$figure_unit)) {
     return(table)
@@ -43,8 +42,7 @@ merit_of <- function(time_s, unit, better) {
   fifelse(better == "more", 1 / time_s, time_s / scale)
 }
 
-#' Medians of figures of merit as a table for readers.
-#' @noRd
+# Medians of figures of merit as a table for readers.
 table_merits <- function(medians) {
   value <- function(times) merit_of(times, medians$figure_unit, medians$figure_better)
   more <- medians$figure_better == "more"
@@ -79,8 +77,7 @@ MERIT_WORDS <- c(
   faster = "better", slower = "worse", within = "within", `not settled` = "not settled"
 )
 
-#' Ratios of figures of merit as a table for readers.
-#' @noRd
+# Ratios of figures of merit as a table for readers.
 table_merit_ratios <- function(comparison) {
   found <- merit_ratios(comparison)
   data.table(
@@ -98,8 +95,7 @@ table_merit_ratios <- function(comparison) {
   )
 }
 
-#' A sentence for each comparison of figures of merit.
-#' @noRd
+# A sentence for each comparison of figures of merit.
 say_merits <- function(comparison, delta) {
   if (!nrow(comparison)) {
     return(character())

@@ -60,8 +60,7 @@ write_page <- function(title, body, out_file, styles = "report.css", contents = 
   write_whole(out_file, function(file) put_lines(page, file))
 }
 
-#' The scripts that a page needs, and the style of its charts.
-#' @noRd
+# The scripts that a page needs, and the style of its charts.
 scripts_of <- function(body) {
   has <- function(class) any(grepl(sprintf("class=\"%s\"", class), body, fixed = TRUE))
   library_of_page <- function(name) {
@@ -80,8 +79,7 @@ scripts_of <- function(body) {
 # The mark in a template that is replaced by the list of sections.
 CONTENTS <- "<!-- contents -->"
 
-#' The text of a style or script, for inclusion in a page.
-#' @noRd
+# The text of a style or script, for inclusion in a page.
 report_part <- function(name) {
   paste(readLines(report_file(name), encoding = "UTF-8", warn = FALSE), collapse = "\n")
 }
@@ -118,11 +116,10 @@ template_parts <- function(lines) {
   list(head = head, body = Filter(function(part) any(nzchar(part$text)), body))
 }
 
-#' The HTML of the parts of a template.
-#'
-#' Chunks with the option `apart` need only the first chunk, and no other part needs them. They are
-#' rendered in processes of their own, all other parts together in one process.
-#' @noRd
+# The HTML of the parts of a template.
+#
+# Chunks with the option `apart` need only the first chunk, and no other part needs them. They are
+# rendered in processes of their own, all other parts together in one process.
 render_parts <- function(parts, values) {
   render <- function(part) {
     list(if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values))
@@ -142,8 +139,7 @@ render_parts <- function(parts, values) {
 # The options of a chunk, such as `include = FALSE`, not evaluated.
 options_of <- function(chunk) parse(text = sprintf("list(%s)", chunk$options))[[1L]]
 
-#' Evaluate a chunk: visible results of its expressions are shown, as in R's console.
-#' @noRd
+# Evaluate a chunk: visible results of its expressions are shown, as in R's console.
 run_chunk <- function(chunk, values) {
   options <- eval(options_of(chunk), values)
   if (isFALSE(options$eval)) {
@@ -156,9 +152,8 @@ run_chunk <- function(chunk, values) {
   unlist(shown)
 }
 
-#' The HTML of the results of a chunk, in pieces. Megabytes of figures and tables, which are HTML
-#' already, are not written again: neither alone, nor in a list, as [fold()] returns them.
-#' @noRd
+# The HTML of the results of a chunk, in pieces. Megabytes of figures and tables, which are HTML
+# already, are not written again: neither alone, nor in a list, as `fold()` returns them.
 html_text <- function(value) {
   if (is_html(value)) {
     as.character(value)
@@ -171,8 +166,7 @@ html_text <- function(value) {
 
 is_html <- function(value) is.character(value) && inherits(value, "html")
 
-#' A heading or a paragraph, with its inline R evaluated.
-#' @noRd
+# A heading or a paragraph, with its inline R evaluated.
 render_text <- function(text, values) {
   level <- attr(regexpr("^#*", text), "match.length")
   text <- inline(trimws(substring(text, level + 1L)), values)
@@ -269,8 +263,7 @@ embed_plot <- function(labels, svg, embedded = TRUE, top = NULL) {
   )
 }
 
-#' Folded details, closed at first: a list of its pieces of HTML.
-#' @noRd
+# Folded details, closed at first: a list of its pieces of HTML.
 fold <- function(title, ...) {
   inside <- c(
     htmltools::doRenderTags(htmltools::tags$summary(title)), html_text(list(...))
@@ -313,8 +306,7 @@ fold_long <- function(table, caption, ...) {
   fold(sprintf("%s (%d rows)", sub("[.:]( .*)?$", "", caption), nrow(table)), html)
 }
 
-#' The cells of columns, as HTML.
-#' @noRd
+# The cells of columns, as HTML.
 html_cells <- function(table, right) {
   side <- fifelse(names(table) %in% right, "num", "text")
   Map(function(values, side) {
@@ -331,8 +323,7 @@ html_cell <- function(tag, values, side) {
   paste0("<", tag, " class=\"", side, long, "\">", htmlEscape(values), "</", tag, ">")
 }
 
-#' A table of cells that are HTML already.
-#' @noRd
+# A table of cells that are HTML already.
 join_cells_of_table <- function(cells, caption, right) {
   heads <- html_cell("th", names(cells), fifelse(names(cells) %in% right, "num", "text"))
   htmltools::HTML(paste(c(
@@ -344,8 +335,7 @@ join_cells_of_table <- function(cells, caption, right) {
   ), collapse = "\n"))
 }
 
-#' The search box of the pages: it searches cards, sections and rows of tables.
-#' @noRd
+# The search box of the pages: it searches cards, sections and rows of tables.
 search_box <- function(hint) {
   htmltools::div(
     class = "search", htmltools::tags$label(`for` = "search", "Search"),

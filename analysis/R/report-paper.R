@@ -56,8 +56,7 @@ write_paper_of <- function(study, source, out_file, session, published) {
   )
 }
 
-#' The CSV files of the exhibits that the paper shows, in the folder of its other data.
-#' @noRd
+# The CSV files of the exhibits that the paper shows, in the folder of its other data.
 copy_exhibit_data <- function(given, out_dir) {
   shown <- figures_of_paper(given$coverage)
   if (!NROW(shown)) {
@@ -86,22 +85,18 @@ name_of_study <- function(study) {
 
 paper_studies <- function() paste0(STUDIES, " [@", names(STUDIES), "]", collapse = "; ")
 
-#' The machines of the launches: one row per site, however many networks were emulated there.
-#' @noRd
+# The machines of the launches: one row per site, however many networks were emulated there.
 paper_sites <- function(used) {
   list_of <- function(values) toString(distinct_sorted(values))
-  rows <- used[, list(
+  used[, list(
     CPU = list_of(cpu_model), Launches = .N, Blocks = uniqueN(paste(session, launch)),
     Ranks = range_in_words(ranks), Hosts = range_in_words(hosts),
     Transports = list_of(title_of(transport)),
     `Simulated or emulated` = grounds_in_words(simulated)
-  ), by = "site"]
-  setnames(rows, "site", "Site")
-  rows[]
+  ), by = list(Site = site)]
 }
 
-#' The authors that CITATION.cff names.
-#' @noRd
+# The authors that CITATION.cff names.
 authors_of <- function(file) {
   if (!file.exists(file)) {
     return("The cotejo authors")
@@ -111,8 +106,7 @@ authors_of <- function(file) {
   }, "")
 }
 
-#' The days on which the data were measured, and the version of cotejo.
-#' @noRd
+# The days on which the data were measured, and the version of cotejo.
 paper_made <- function(study) {
   days <- unique(substr(range(study$used$started), 1L, 10L))
   commits <- distinct(substr(study$used$commit, 1L, 10L))
@@ -129,8 +123,7 @@ paper_made <- function(study) {
   )
 }
 
-#' The abstract: question, method, numbers, conclusion.
-#' @noRd
+# The abstract: question, method, numbers, conclusion.
 paper_abstract <- function(study, coverage, claims, counts) {
   used <- study$used
   best <- best_of(coverage[coverage$study != "cotejo"])
@@ -195,8 +188,7 @@ fact_of_libraries <- function(used) {
 
 COVERAGE_COMMAND <- "make figures DATA=reference"
 
-#' The number of comparisons with one of some verdicts.
-#' @noRd
+# The number of comparisons with one of some verdicts.
 fact_of_verdicts <- function(counts, verdicts) {
   fact(
     sum(counts[verdicts]), "comparisons",
@@ -204,8 +196,7 @@ fact_of_verdicts <- function(counts, verdicts) {
   )
 }
 
-#' The version of each library, as the library names itself.
-#' @noRd
+# The version of each library, as the library names itself.
 paper_versions <- function(used) {
   rows <- used[, list(Launches = .N), by = c("mpi", "library", "provider")]
   rows <- rows[order(match(mpi, in_order(unique(mpi))), library)]
@@ -242,8 +233,7 @@ ASKED <- c(
 
 asked_by_study <- function(study) if (study %in% names(ASKED)) ASKED[[study]]
 
-#' The verdicts on conclusions taken together, in words.
-#' @noRd
+# The verdicts on conclusions taken together, in words.
 paper_discussion <- function(claims) {
   share <- vapply(split(claims, by = "study", sorted = FALSE), function(part) {
     sprintf(
@@ -330,9 +320,8 @@ say_drift <- function(drift) {
   )
 }
 
-#' The exhibits of a study that the paper shows, at most three. Completely drawn exhibits come
-#' first, then measured before emulated before simulated ones, then those with more launches.
-#' @noRd
+# The exhibits of a study that the paper shows, at most three. Completely drawn exhibits come
+# first, then measured before emulated before simulated ones, then those with more launches.
 paper_figures <- function(part) {
   shown <- part[is_drawn(part$state) & part$kind == "figure" & part$study != "cotejo"]
   shown <- shown[order(shown$state == "partly", match(shown$ground, GROUNDS), -shown$n)]
@@ -340,14 +329,12 @@ paper_figures <- function(part) {
   lapply(seq_len(min(3L, nrow(shown))), function(i) shown[i])
 }
 
-#' The exhibits of all studies that the paper shows.
-#' @noRd
+# The exhibits of all studies that the paper shows.
 figures_of_paper <- function(coverage) {
   rbindlist(unlist(lapply(split(coverage, by = "study"), paper_figures), recursive = FALSE))
 }
 
-#' An exhibit with its SVG inside the page.
-#' @noRd
+# An exhibit with its SVG inside the page.
 embed_exhibit <- function(row, folder) {
   embed_svg(
     file.path(folder, row$study, paste0(row$file, ".svg")), row$title,
@@ -368,8 +355,7 @@ counted_fact <- function(n, one, many, column) {
   paste(fact(n, "launches", rows), if (n == 1L) one else many)
 }
 
-#' Threats to validity that apply to these data, one sentence per threat.
-#' @noRd
+# Threats to validity that apply to these data, one sentence per threat.
 paper_threats <- function(study) {
   used <- study$used
   out <- unique(study$flags$outlying$key)

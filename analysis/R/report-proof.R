@@ -35,8 +35,7 @@ proof_mark <- function(met) {
   fifelse(met, "shown", "NOT SHOWN")
 }
 
-#' All parts of the proof from the launches of a folder.
-#' @noRd
+# All parts of the proof from the launches of a folder.
 prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
   message("reading ", results_dir)
   summary <- summarise_launches(
@@ -78,8 +77,7 @@ prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
   proof
 }
 
-#' Launches without an injected slowdown, under one name, for the comparison of MPIs.
-#' @noRd
+# Launches without an injected slowdown, under one name, for the comparison of MPIs.
 under_one_name <- function(summary, names) {
   first <- names[plant == NO_PLANT, list(parameter_alias = min(parameter_alias)),
     by = c("site", "session", "test")
@@ -87,9 +85,8 @@ under_one_name <- function(summary, names) {
   renamed(summary[first, on = base::names(first), nomatch = NULL], "no injected slowdown")
 }
 
-#' Replaces the names, which each session draws anew, by the injected slowdown. If several
-#' names have the same slowdown, the first name is used.
-#' @noRd
+# Replaces the names, which each session draws anew, by the injected slowdown. If several
+# names have the same slowdown, the first name is used.
 true_names <- function(summary, names) {
   first <- names[, list(parameter_alias = min(parameter_alias)),
     by = c("site", "session", "test", "plant")
@@ -104,8 +101,7 @@ renamed <- function(out, names) {
   out[]
 }
 
-#' Power by injected slowdown and size, and the variation of the blocks.
-#' @noRd
+# Power by injected slowdown and size, and the variation of the blocks.
 power_table <- function(trials) {
   if (!NROW(trials)) {
     return(NULL)
@@ -120,8 +116,7 @@ power_table <- function(trials) {
   out[]
 }
 
-#' Figures of the proof.
-#' @noRd
+# Figures of the proof.
 plot_proof <- function(proof) {
   list(
     `proof-alarms` = plot_alarms(proof), `proof-power` = plot_power(proof),
@@ -129,8 +124,7 @@ plot_proof <- function(proof) {
   )
 }
 
-#' False alarms by design, compared with the level.
-#' @noRd
+# False alarms by design, compared with the level.
 plot_alarms <- function(proof) {
   most <- proof_criteria()$false_alarms$at_most
   rates <- function(families, of, n = families$design[[1L]]) {

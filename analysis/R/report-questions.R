@@ -43,9 +43,8 @@ site_of_dataset <- function(dir) list.dirs(dir, full.names = FALSE, recursive = 
 # The settings file of a tuning that is stored with the session that confirmed it.
 tuned_file <- function(dir) list.files(file.path(dir, "files"), "[.]env$", full.names = TRUE)
 
-#' The report that answers the question of a dataset: `releases`, `abi`, `guidelines`, `tuning`,
-#' `history` or `report`.
-#' @noRd
+# The report that answers the question of a dataset: `releases`, `abi`, `guidelines`, `tuning`,
+# `history` or `report`.
 kind_of_question <- function(dir) {
   if (length(tuned_file(dir))) {
     return("tuning")

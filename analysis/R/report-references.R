@@ -92,8 +92,7 @@ REFERENCES <- c(
 
 keys_of_references <- function() vapply(unclass(REFERENCES), attr, "", which = "key")
 
-#' The numbered list of cited references, to which [link_citations()] links.
-#' @noRd
+# The numbered list of cited references, to which `link_citations()` links.
 list_of_references <- function() {
   local_utf8()
   texts <- format(REFERENCES, style = "html")

@@ -41,8 +41,7 @@ write_releases <- function(dir, out_file) {
   invisible(changes)
 }
 
-#' Folders of the sessions that searched releases, oldest first; `dir` is one, or contains them.
-#' @noRd
+# Folders of the sessions that searched releases, oldest first; `dir` is one, or contains them.
 sessions_of_releases <- function(dir) {
   plans <- session_files(dir, "^session[.]json$")
   read <- lapply(dirname(plans$files), function(folder) {
@@ -71,8 +70,7 @@ releases_of <- function(session_dir) {
   releases
 }
 
-#' A sentence for each curve and boundary with a change, or one sentence that nothing changed.
-#' @noRd
+# A sentence for each curve and boundary with a change, or one sentence that nothing changed.
 say_changes <- function(changes) {
   named <- changes[changes$named]
   if (!nrow(named)) {
@@ -109,8 +107,7 @@ say_changes <- function(changes) {
   }, ""))
 }
 
-#' The range of sizes, in words.
-#' @noRd
+# The range of sizes, in words.
 say_sizes <- function(bytes) {
   ends <- unique(format_bytes(range(bytes)))
   if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
@@ -118,8 +115,7 @@ say_sizes <- function(bytes) {
 
 format_probability <- function(p) ifelse(p > 0.999, "over 0.999", sprintf("%.3f", p))
 
-#' The words at the beginning of all titles.
-#' @noRd
+# The words at the beginning of all titles.
 shared_words <- function(titles) {
   Reduce(function(a, b) {
     n <- min(length(a), length(b))
@@ -137,8 +133,7 @@ without_words <- function(texts, n) {
 # A factor whose levels are its values in the order in which `at` has them.
 factor_by <- function(values, at) factor(values, unique(values[at]))
 
-#' Times of the releases over those of the first release, by block.
-#' @noRd
+# Times of the releases over those of the first release, by block.
 plot_releases <- function(summary, levels) {
   rows <- summary[summary$mpi %in% levels]
   by <- c(setdiff(configuration_columns(summary), "mpi"), "bytes", "session", "launch")
@@ -178,8 +173,7 @@ plot_releases <- function(summary, levels) {
   with_data(plot, points[, c("panel", "bytes", "mpi", "session", "launch", "y"), with = FALSE])
 }
 
-#' The differences between the builds of the releases before and after a change.
-#' @noRd
+# The differences between the builds of the releases before and after a change.
 builds_around <- function(audit, changes) {
   pairs <- unique(changes[changes$named, c("before", "after"), with = FALSE])
   if (!nrow(audit) || !nrow(pairs)) {

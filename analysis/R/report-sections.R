@@ -23,8 +23,7 @@ questions_of <- function(study) {
   rows[order(experiment == "imb", place_in_report(fcoalesce(operation, experiment)))]
 }
 
-#' A question in words: its operation, if any, with the experiment unless this is plain.
-#' @noRd
+# A question in words: its operation, if any, with the experiment unless this is plain.
 title_of_question <- function(experiment, operation) {
   named <- fcoalesce(
     unname(EXPERIMENT_TITLES[experiment]),
@@ -57,12 +56,10 @@ EXPERIMENT_TITLES <- c(
   `waitpattern-up` = "clock check: known waits"
 )
 
-#' Whether the questions of a study have pages of their own.
-#' @noRd
+# Whether the questions of a study have pages of their own.
 has_pages <- function(study) nrow(study$medians) + nrow(study$comparison) > MOST_ROWS_INSIDE
 
-#' The pages of the questions of a study, beside the report.
-#' @noRd
+# The pages of the questions of a study, beside the report.
 question_pages <- function(study) {
   if (has_pages(study)) file.path("questions", paste0(questions_of(study)$slug, ".html"))
 }
@@ -103,8 +100,7 @@ question_sections <- function(study, figures, embed_plot, out_file) {
   )
 }
 
-#' A row for the table of questions.
-#' @noRd
+# A row for the table of questions.
 row_of_question <- function(part, question, page) {
   tested <- part$comparison[!verdict %in% UNTESTED]
   said <- three_sentences(part$comparison, winners_by_class(part$comparison), part$used)
@@ -130,8 +126,7 @@ table_of_questions <- function(rows) {
   )
 }
 
-#' The rows of a study that belong to a question.
-#' @noRd
+# The rows of a study that belong to a question.
 part_of_study <- function(study, question) {
   of <- function(table) rows_of_question(table, question)
   tables <- c("medians", "comparison")
@@ -143,8 +138,7 @@ part_of_study <- function(study, question) {
   study
 }
 
-#' The cards of the comparisons of a question.
-#' @noRd
+# The cards of the comparisons of a question.
 cards_of_question <- function(study) {
   here <- unique(paste(study$comparison$test, study$comparison$operation))
   Filter(function(card) paste(card$place$test, card$place$operation) %in% here, study$cards)
@@ -165,9 +159,8 @@ section_of_question <- function(study, plots) {
   )
 }
 
-#' Warnings for a reader of one question: pairs that differ in more than the library, and outlying
-#' launches.
-#' @noRd
+# Warnings for a reader of one question: pairs that differ in more than the library, and outlying
+# launches.
 warnings_of_question <- function(study) {
   out <- uniqueN(study$flags$outlying$key)
   modes <- nrow(study$flags$modes)
@@ -209,8 +202,7 @@ TIMES_IN_WORDS <- c(
   `undisturbed time` = "10th percentile (best case): other work on the machine hardly reaches it"
 )
 
-#' Agreement of the verdicts by other times of the launches with those by the median.
-#' @noRd
+# Agreement of the verdicts by other times of the launches with those by the median.
 other_times <- function(study) {
   rows <- lapply(names(TIMES_IN_WORDS), function(time) {
     both <- compare_verdicts(study$comparison, study$by_time[[time]])
@@ -240,8 +232,7 @@ other_times <- function(study) {
   )
 }
 
-#' The tables of a question, folded.
-#' @noRd
+# The tables of a question, folded.
 tables_of_question <- function(study) {
   ratios <- function(comparison, caption) {
     parts <- strata_tables(comparison, cells_of_comparison(comparison), caption, COMPARISON_TEXTS)
@@ -280,8 +271,7 @@ tables_of_question <- function(study) {
   lapply(names(parts), function(name) fold(name, parts[[name]]))
 }
 
-#' A warning that lists pairs of [differing_pairs()] and their differences; `NULL` without pairs.
-#' @noRd
+# A warning that lists pairs of `differing_pairs()` and their differences; `NULL` without pairs.
 words_of_pairs <- function(pairs, heading) {
   if (nrow(pairs)) {
     htmltools::div(class = "warning", heading, bullets(unique(sprintf(
@@ -291,9 +281,8 @@ words_of_pairs <- function(pairs, heading) {
   }
 }
 
-#' The first cards, for the first screen: each a line with the order that holds at most sizes,
-#' which unfolds to the card.
-#' @noRd
+# The first cards, for the first screen: each a line with the order that holds at most sizes,
+# which unfolds to the card.
 first_cards <- function(cards) {
   htmltools::div(class = "cards", lapply(utils::head(cards, MOST_ANSWERS), function(card) {
     text <- card$orders[[which.max(sizes_of_orders(card))]]$text

@@ -73,23 +73,19 @@ page_files <- function(written) {
   }
 }
 
-#' The launch of each configuration: one of its command lines, and the library's own report of its
-#' transport and of the file from which it chose algorithms.
-#' @noRd
+# The launch of each configuration: one of its command lines, and the library's own report of its
+# transport and of the file from which it chose algorithms.
 launching_table <- function(used) {
   first <- unique(used[order(started)], by = c("test", "mpi", "transport", "placement"))
-  shown <- first[order(test, mpi, transport), list(
-    test, title_of(mpi), title_of(transport), placement,
-    sub("; algorithms by (NA)?$", "", paste(
+  first[order(test, mpi, transport), list(
+    Test = test, MPI = title_of(mpi), Transport = title_of(transport), Placement = placement,
+    `The library said` = sub("; algorithms by (NA)?$", "", paste(
       reported_evidence, basename(as.character(reported_decisions)), sep = "; algorithms by "
-    )), command
+    )), Command = command
   )]
-  setnames(shown, c("Test", "MPI", "Transport", "Placement", "The library said", "Command"))
-  shown[]
 }
 
-#' The measured configurations and the environment: one row per fact.
-#' @noRd
+# The measured configurations and the environment: one row per fact.
 provenance_table <- function(study) {
   used <- study$used
   values <- function(column) paste(title_of(distinct(used[[column]])), collapse = "; ")
@@ -144,8 +140,7 @@ say_emulated <- function(used) {
   sprintf("Only %s ran on no real hardware: %s.", tests, labels)
 }
 
-#' The machine, the libraries with their versions, and the launches, in one line.
-#' @noRd
+# The machine, the libraries with their versions, and the launches, in one line.
 machine_line <- function(used) {
   one <- function(column) toString(setdiff(distinct(used[[column]]), c("unknown", "")))
   libraries <- unique(used[, c("mpi", "library")])

@@ -104,14 +104,12 @@ further_strata <- function(table) {
   setdiff(names(table)[seq_len(end - 1L)], c(names(STRATA_TITLES), "experiment", "factors"))
 }
 
-#' Columns of strata whose values differ between rows, named for readers.
-#' @noRd
+# Columns of strata whose values differ between rows, named for readers.
 varying_strata <- function(table) {
   Filter(function(values) length(unique(values)) > 1L, titled_strata(table))
 }
 
-#' The columns of strata of a table as texts, named for readers.
-#' @noRd
+# The columns of strata of a table as texts, named for readers.
 titled_strata <- function(table) {
   known <- intersect(names(STRATA_TITLES), names(table))
   more <- further_strata(table)
@@ -125,14 +123,12 @@ titled_strata <- function(table) {
   )
 }
 
-#' The comparison as a table for readers, with the columns that distinguish its rows.
-#' @noRd
+# The comparison as a table for readers, with the columns that distinguish its rows.
 table_comparison <- function(comparison) {
   setDT(c(varying_strata(comparison), cells_of_comparison(comparison)))[]
 }
 
-#' The shown cells of a comparison.
-#' @noRd
+# The shown cells of a comparison.
 cells_of_comparison <- function(comparison) {
   n <- comparison[, c("n_a", "n_b"), with = FALSE]
   cells <- list(
@@ -178,25 +174,19 @@ cells_of_comparison <- function(comparison) {
 # Columns of the comparison's cells that are texts.
 COMPARISON_TEXTS <- c("First", "Second", "First algorithm", "Second algorithm", "First is")
 
-#' Outlying launches, one row per launch and operation, with the size of the largest deviation.
-#' @noRd
+# Outlying launches, one row per launch and operation, with the size of the largest deviation.
 table_outlying <- function(outlying) {
   furthest <- outlying[order(-abs(log(times_median)))][, list(
     sizes = .N, bytes = bytes[[1L]], median_s = median_s[[1L]], times = times_median[[1L]]
   ), keyby = c("id", "operation")]
-  shown <- furthest[, list(
-    id, question_in_words(operation), sizes, format_bytes(bytes), format_us(median_s),
-    format_digits(times)
+  furthest[, list(
+    Launch = id, Operation = question_in_words(operation), Sizes = sizes,
+    `Furthest at` = format_bytes(bytes), "Median there (\u00b5s)" = format_us(median_s),
+    "Times its configuration's median" = format_digits(times)
   )]
-  setnames(shown, c(
-    "Launch", "Operation", "Sizes", "Furthest at", "Median there (\u00b5s)",
-    "Times its configuration's median"
-  ))
-  shown[]
 }
 
-#' The drift of sessions as a table for readers.
-#' @noRd
+# The drift of sessions as a table for readers.
 table_drift <- function(drift) {
   change <- function(x) sprintf("%+.1f %%", 100 * x)
   data.table(
@@ -209,8 +199,7 @@ table_drift <- function(drift) {
   )
 }
 
-#' The serial dependence of sessions as a table for readers.
-#' @noRd
+# The serial dependence of sessions as a table for readers.
 table_serial <- function(serial) {
   data.table(
     Site = serial$site, Session = serial$session, Blocks = serial$blocks, Series = serial$series,
@@ -218,8 +207,7 @@ table_serial <- function(serial) {
   )
 }
 
-#' The build audit: all items, and the items in which the MPIs differ.
-#' @noRd
+# The build audit: all items, and the items in which the MPIs differ.
 table_audit <- function(audit) {
   if (!nrow(audit)) {
     return(list(all = audit, differing = audit))
@@ -233,8 +221,7 @@ table_audit <- function(audit) {
   list(all = wide, differing = wide[differs])
 }
 
-#' The account of sessions, used sessions first.
-#' @noRd
+# The account of sessions, used sessions first.
 table_account <- function(account) {
   shown <- account[order(site, test, -xtfrm(session))]
   data.table(

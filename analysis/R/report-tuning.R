@@ -26,8 +26,7 @@ print_tuning <- function(session) {
   cat(sprintf("%s\t%.0f\t%s\n", found$operation, found$bytes, found$verdict), sep = "")
 }
 
-#' The comparison of a tuning file as a table for readers: the largest gain first.
-#' @noRd
+# The comparison of a tuning file as a table for readers: the largest gain first.
 table_tuning <- function(found) {
   shown <- found[order(factor(verdict, c("faster", "slower")), -at_least)]
   cells <- data.table(

@@ -12,8 +12,7 @@ process$beside <- list()
 
 may_fork <- function() !process$forked && .Platform$OS.type == "unix"
 
-#' Number of processes worth starting now: cores, or 1 if forks are not allowed.
-#' @noRd
+# Number of processes worth starting now: cores, or 1 if forks are not allowed.
 cores_here <- function() {
   if (!may_fork()) {
     return(1L)
@@ -42,8 +41,7 @@ in_forks <- function(tasks, f, cores = cores_here()) {
   lapply(done, returned)
 }
 
-#' The value that a fork returned; an error of the fork becomes an error of this process.
-#' @noRd
+# The value that a fork returned; an error of the fork becomes an error of this process.
 returned <- function(part) {
   if (inherits(part, "condition")) stop(part)
   if (is.null(part) || inherits(part, "try-error")) {
@@ -63,8 +61,7 @@ start_fork <- function(do) {
   )
 }
 
-#' Do something in a fork of its own and wait for it, because it leaves threads behind.
-#' @noRd
+# Do something in a fork of its own and wait for it, because it leaves threads behind.
 apart <- function(do) {
   if (!may_fork()) {
     return(do())
@@ -73,8 +70,7 @@ apart <- function(do) {
   returned(parallel::mccollect(job)[[1L]])
 }
 
-#' Do work in a fork if a fork may be started, for work whose result this process does not need.
-#' @noRd
+# Do work in a fork if a fork may be started, for work whose result this process does not need.
 beside <- function(do) {
   if (cores_here() < 2L) {
     return(invisible(do()))
@@ -83,8 +79,7 @@ beside <- function(do) {
   process$beside <- c(process$beside, list(start_fork(do)))
 }
 
-#' Wait until all jobs beside this process are done.
-#' @noRd
+# Wait until all jobs beside this process are done.
 wait_for_beside <- function() {
   if (length(process$beside) && !process$forked) {
     parallel::mccollect(process$beside)

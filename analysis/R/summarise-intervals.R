@@ -4,8 +4,7 @@
 # With fewer launches than this, there is no interval and no verdict.
 MIN_LAUNCHES <- 5L
 
-#' Evaluate an expression with a fixed seed, without changing the caller's random numbers.
-#' @noRd
+# Evaluate an expression with a fixed seed, without changing the caller's random numbers.
 with_seed <- function(seed, code) {
   global <- globalenv()
   old <- get0(".Random.seed", envir = global, inherits = FALSE)
@@ -22,8 +21,7 @@ with_seed <- function(seed, code) {
   force(code)
 }
 
-#' Medians of the columns of a matrix, without missing values; `NA` for a column without values.
-#' @noRd
+# Medians of the columns of a matrix, without missing values; `NA` for a column without values.
 column_medians <- function(values) {
   n <- colSums(!is.na(values))
   # Missing values are sorted after known values, within their column.

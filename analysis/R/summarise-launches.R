@@ -51,9 +51,8 @@ with_columns <- function(summary, launches, columns = names(launches)) {
   out[]
 }
 
-#' The summaries of results: stored ones, if the samples were not kept, or computed from the
-#' samples. Callers that change the table must copy it.
-#' @noRd
+# The summaries of results: stored ones, if the samples were not kept, or computed from the
+# samples. Callers that change the table must copy it.
 summary_of_samples <- function(results) {
   if (is.null(results$samples)) {
     return(if (is.null(results$cells)) cells_of_study(results) else results$cells)
@@ -83,14 +82,12 @@ with_tails <- function(summary, tails) {
   summary
 }
 
-#' The column of a summary that contains a further measure.
-#' @noRd
+# The column of a summary that contains a further measure.
 column_of_measure <- function(measure) {
   ifelse(measure == "time_s", "median_s", paste0("measure_", measure))
 }
 
-#' Medians of further measures by groups. The time minus the computation alone is also a measure.
-#' @noRd
+# Medians of further measures by groups. The time minus the computation alone is also a measure.
 medians_by <- function(valid, by, measures) {
   for (name in measures) set(valid, j = name, value = as.numeric(valid[[name]]))
   if ("alone_s" %in% measures) {
@@ -146,9 +143,8 @@ LEAST_OF_EXTREMES <- 20000L
 # Quantiles that few of the samples of a launch do not show.
 RECORDED_TAILS <- c("p99_s", names(EXTREMES))
 
-#' The factor columns of the samples, as one text per row: `pairs=2; queue=4`. Columns that a
-#' launch lacks are left out.
-#' @noRd
+# The factor columns of the samples, as one text per row: `pairs=2; queue=4`. Columns that a
+# launch lacks are left out.
 text_of_factors <- function(table, columns) {
   if (!length(columns)) {
     return(rep("", nrow(table)))
@@ -214,12 +210,11 @@ sorted_quantile <- function(sorted, start, n, probability) {
   below + part * (above - below)
 }
 
-#' Columns that identify a configuration and the measured quantity.
-#'
-#' Launches that agree in all these columns are replicates; compared configurations differ in one
-#' column. The column `factors` of the rows names the factors among the columns of the samples, so
-#' that the function also works for a part of a table.
-#' @noRd
+# Columns that identify a configuration and the measured quantity.
+#
+# Launches that agree in all these columns are replicates; compared configurations differ in one
+# column. The column `factors` of the rows names the factors among the columns of the samples, so
+# that the function also works for a part of a table.
 configuration_columns <- function(summary) {
   c(
     "site", "simulated", "scale", "experiment", "test", "operation", "mpi", "transport",
@@ -228,13 +223,11 @@ configuration_columns <- function(summary) {
   )
 }
 
-#' Rows of a table by their numbers. The argument `rows` never means a column of the table: a
-#' single name in `[` is looked up outside of the table.
-#' @noRd
+# Rows of a table by their numbers. The argument `rows` never means a column of the table: a
+# single name in `[` is looked up outside of the table.
 keep_rows <- function(table, rows) table[rows]
 
-#' Names of the factors of rows, from their column `factors` ([text_of_factors()]).
-#' @noRd
+# Names of the factors of rows, from their column `factors` (`text_of_factors()`).
 factor_names <- function(table) {
   texts <- unique(as.character(table$factors))
   members <- unlist(strsplit(texts[!is.na(texts)], "; ", fixed = TRUE))
@@ -291,9 +284,8 @@ summarise_configurations <- function(summary, level = 0.95, measure = "median_s"
   out[]
 }
 
-#' The measurements as a wide table: one row a launch, configuration, operation and size, with one
-#' column for each factor of the samples and each measure.
-#' @noRd
+# The measurements as a wide table: one row a launch, configuration, operation and size, with one
+# column for each factor of the samples and each measure.
 cells_of_study <- function(study) {
   measured <- study$measurements
   wide <- if (nrow(measured)) {
@@ -321,8 +313,7 @@ cells_in_order <- function(wide, factors) {
   wide[]
 }
 
-#' Names of the factors of a study's samples.
-#' @noRd
+# Names of the factors of a study's samples.
 study_factors <- function(study) {
   setdiff(names(study$configurations), c("configuration", LAUNCH_FACTORS))
 }

@@ -29,7 +29,7 @@ test_that("a wrong call of exhibit() is refused with its name, and registers not
     expect_match(conditionMessage(error), "stival-fig-1", fixed = TRUE)
     expect_match(conditionMessage(error), what, fixed = TRUE)
   }
-  draw <- function(data, drawn) exhibit("stival-fig-1", "A figure", data, drawn)
+  draw <- function(data, drawn) exhibit("stival-fig-1", "A figure", {{ data }}, {{ drawn }})
   refused(draw(launches_of("a"), by_size(series = operaton)), "no column operaton")
   refused(draw(launches_of("a"), by_size(colour = operation)), "unused argument")
   refused(draw(launches_of("a"), by_size(unit = "hours")), "no unit hours; there are ns, us")
@@ -110,11 +110,13 @@ test_that("an exhibit may be drawn by a function of the launches, with a stat", 
 test_that("every verb of the register has its function, and its arguments are formals", {
   exhibits <- list_exhibits()
   verbs <- setdiff(unique(exhibits$verb), "")
+  words <- words_of_exhibits()
   for (verb in verbs) {
-    expect_true(verb %in% names(words_of_exhibits()))
     used <- unique(unlist(lapply(exhibits$arguments[exhibits$verb == verb], names)))
-    expect_length(setdiff(used, names(formals(get(verb, asNamespace("cotejo"))))), 0L)
+    expect_length(setdiff(used, names(formals(words[[verb]]))), 0L)
   }
+  # Every verb draws, and has a place on the help page of the verbs.
+  expect_setequal(names(words), c("launches_of", "not", "if_there", verbs, "message_matrix"))
 })
 
 test_that("filters and sizes choose what they say", {

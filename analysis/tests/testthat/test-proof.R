@@ -160,10 +160,14 @@ few <- function() {
   criteria
 }
 
+trials_of <- function(proof, criteria) {
+  trials_from(do_all(trials_on(proof$summary, proof$names, criteria)))
+}
+
 # The goals of trials on launches, without the simulation.
 goals_on <- function(folder, criteria = few()) {
   proof <- proof_of(folder)
-  found <- suppressMessages(trials_of(proof$summary, proof$names, criteria))
+  found <- suppressMessages(trials_of(proof, criteria))
   # The injected slowdowns of this test have no 30 blocks.
   found$expected <- cbind(time = "median", found$within)
   proof <- c(found, list(repetition = data.table(agree = c(TRUE, TRUE))))
@@ -201,7 +205,7 @@ test_that("trials are the same in one process as in several", {
   trials <- function(cores) {
     before <- options(cotejo.cores = cores)
     on.exit(options(before))
-    trials_of(proof$summary, proof$names, few())
+    trials_of(proof, few())
   }
   both <- trials(2L)
   expect_identical(lengths(both$alarms) > 0L, c(

@@ -13,6 +13,8 @@ each_case <- function(check) {
   }
 }
 
+welch <- \(x, y) welch_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L))
+
 test_that("Welch's test and its 99 % interval are SciPy's", {
   each_case(function(x, y, known, name) {
     ours <- welch(x, y)

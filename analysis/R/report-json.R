@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes answer cards to answers.json.
+# Writes tables as JSON, column by column, and the answer cards to answers.json.
 
 #' Write cards as JSON, as `answers.schema.json` of the package describes it.
 #'
@@ -58,12 +58,24 @@ json_of_cards <- function(cards) {
   ))
 }
 
+# Values of a column as JSON, one by one; a missing value is null.
+json_values <- function(values) {
+  if (is.numeric(values)) {
+    return(ifelse(is.finite(values), sprintf("%.15g", values), "null"))
+  }
+  values <- as.character(values)
+  distinct <- unique(values)
+  quoted <- vapply(distinct, function(text) {
+    if (is.na(text)) "null" else as.character(jsonlite::toJSON(text, auto_unbox = TRUE))
+  }, "")
+  unname(quoted[match(values, distinct)])
+}
+
 json_columns <- function(columns) {
   lapply(columns, function(x) json_values(if (is.double(x)) signif(x, 6L) else x))
 }
 
-#' Objects of JSON, one for each element of the members, which are texts of JSON.
-#' @noRd
+# Objects of JSON, one for each element of the members, which are texts of JSON.
 json_objects <- function(members) {
   if (!length(members) || !length(members[[1L]])) {
     return(character())
@@ -72,8 +84,7 @@ json_objects <- function(members) {
   paste0("{", do.call(paste, c(unname(named), sep = ",")), "}")
 }
 
-#' Arrays of JSON, one for each of so many groups.
-#' @noRd
+# Arrays of JSON, one for each of so many groups.
 json_arrays <- function(texts, group, groups) {
   parts <- split(texts, factor(group, seq_len(groups)))
   paste0("[", vapply(parts, paste, "", collapse = ","), "]")
