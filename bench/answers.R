@@ -3,8 +3,9 @@
 # read_study(), compare_configurations(), fastest_of() and series_changes().
 #
 # Rscript bench/answers.R FIGURES CHECKOUT prints one JSON object per figure and cell: `figure`,
-# `cell`, `value` (and `low`, `high`: 95 % interval). FIGURES is `data`, `proof`, `simulated`, or
-# `alternatives`: other priors of the variance than the chosen one.
+# `cell`, `value` (and `low`, `high`: 95 % interval). FIGURES is `data`, `proof`, `simulated`,
+# `alternatives`: other priors of the variance than the chosen one, or `causes`: experiments that
+# show the causes of missed criteria.
 
 suppressPackageStartupMessages({
   library(cotejo)
@@ -48,9 +49,13 @@ of_reference <- function() {
   say("winner", 100 * mean(groups[groups$tested]$first == 1L), "")
 }
 
-of_proof <- function() {
+launches_of_proof <- function() {
   summary <- summarise_launches(read_study(file.path(root, "data/proof")))
-  summary <- summary[status == "ok" & !is.na(parameter_alias)]
+  summary[status == "ok" & !is.na(parameter_alias)]
+}
+
+of_proof <- function() {
+  summary <- launches_of_proof()
   names <- cotejo:::planted_names(unique(summary, by = "key"))
   criteria <- cotejo:::proof_criteria()
   families <- rbindlist(lapply(criteria$false_alarms$designs, function(n) {
@@ -74,6 +79,44 @@ of_proof <- function() {
   for (part in list(trials, quiet)) {
     cell <- sprintf("block spread up to %.0f %%", 100 * max(part$variation))
     say_share("real_power", of_clusters(part$verdict_of_slow == "slower", part$cluster), cell)
+  }
+}
+
+# Experiments on the launches of the proof that change one property and nothing else.
+causes <- function() {
+  summary <- launches_of_proof()
+  names <- cotejo:::planted_names(unique(summary, by = "key"))
+  criteria <- cotejo:::proof_criteria()
+  # Blocks in another order: five blocks of a set no longer follow each other.
+  for (order in c("as measured", paste("shuffled", 1:3))) {
+    rows <- copy(summary)
+    if (order != "as measured") {
+      set.seed(as.integer(sub("shuffled ", "", order)))
+      rows[, launch := sample(unique(launch))[match(launch, unique(launch))],
+        by = c("site", "session", "test")
+      ]
+    }
+    found <- cotejo:::alarms_of(cotejo:::compare_sets(rows, names, 5L, cotejo:::equal_pairs))
+    say_share("errors_5", of_clusters(found$alarm, found$cluster), order)
+  }
+  # Times of launches without a slowdown, multiplied by 1.1; their spread is scaled.
+  within <- criteria$power_within
+  plant <- format(within$share)
+  host <- summary[hosts == 1L & bytes >= within$bytes]
+  for (part in c(1, 1 / 2, 1 / 4)) {
+    prepare <- function(rows) {
+      rows <- copy(rows)[,
+        median_s := exp(mean(log(median_s)) + part * (log(median_s) - mean(log(median_s)))),
+        by = c("mpi", "operation", "bytes")
+      ]
+      cotejo:::plant_in_numbers(plant)(rows)
+    }
+    found <- cotejo:::compare_sets(host, names, within$launches, cotejo:::equal_pairs, prepare)
+    # The first name of each pair has the slowdown.
+    say_share("added_power", of_clusters(found$verdict == "slower", found$cluster), sprintf(
+      "spread x %g, median %.0f %% of %d", part,
+      100 * stats::median(found$error * sqrt(pmin(found$n_a, found$n_b))), nrow(found)
+    ))
   }
 }
 
@@ -338,6 +381,8 @@ alternatives <- function(n = 6L) {
 
 if (words[[1L]] == "alternatives") {
   alternatives()
+} else if (words[[1L]] == "causes") {
+  causes()
 } else if (words[[1L]] == "data") {
   of_reference()
 } else if (words[[1L]] == "proof") {
