@@ -41,13 +41,13 @@ utils::globalVariables(scan(what = "", quiet = TRUE, text = "
   configurations cores count coverage cpu_model curve cv data deviation df eager_limit_bytes
   eel_s equal error exchange experiment explained family filter found found_deadlock_bytes from
   g_derived_s g_s group half header header_bytes held here hidden_computation_ms high high_s
-  hosts i.all i.at_most i.high i.launches i.least i.low i.machine i.middle i.most i.order
+  hosts i.all i.at_most i.high i.launches i.least i.low i.machine i.middle i.most i.order i.others
   i.time_s i.verdict id in_cell is_newest job judgement judging kind knee_seen label lag launch
   launched launches lead leads least left left_out lesser level limit log_s low low_s machine
   measure median_s messages min_s misfit mop more more_launches more_sessions most mpi n n_a
   n_all n_b n_invalid name named needless net_s network newest no_effect nodes nodes_high
-  nodes_low note of off operation or_call_s or_overlap_s os_call_s os_overlap_s own p page pair
-  panel parameter_alias part pattern percent performance phase place placement places planned
+  nodes_low note of off operation or_call_s or_overlap_s os_call_s os_overlap_s others own p page
+  pair panel parameter_alias part pattern percent performance phase place placement places planned
   plant plant_a plant_b predicted printed_high printed_low probability quantity ranks ratio
   reason recomputed refused regret relevance remark repetition replacement reported_decisions
   reported_evidence resident_bytes residual right scope seen_high seen_low series session
