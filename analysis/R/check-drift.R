@@ -64,7 +64,8 @@ trend_of <- function(block, level) {
   slope <- if (length(slopes)) stats::median(slopes) else 0
   list(
     blocks = n, change = expm1(slope * (max(block) - min(block))),
-    lowest = exp(min(level)), highest = exp(max(level)), p = p
+    lowest = exp(min(level) - stats::median(level)),
+    highest = exp(max(level) - stats::median(level)), p = p
   )
 }
 

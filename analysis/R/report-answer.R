@@ -356,7 +356,7 @@ settle_command <- function(card, cells) {
     return(list(said = more$said, command = command, launches = NA_real_, minutes = NA_real_))
   }
   said <- sprintf(
-    "about %s%s", count_of(more$launches, "more launch", "more launches"), more$part
+    "about %s of each%s", count_of(more$launches, "more launch", "more launches"), more$part
   )
   if (is.null(cells)) {
     return(list(said = said, command = "", launches = more$launches, minutes = NA_real_))

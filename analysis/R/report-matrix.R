@@ -147,10 +147,9 @@ three_sentences <- function(comparison, winners, used) {
     sprintf("None of %d tests has a single winner%s.", all, say_behind(comparison, winners))
   }
   leaders <- winners[nzchar(winner), list(cells = sum(cells)), by = c("sizes", "winner")]
-  leaders <- leaders[order(sizes, -cells)][, .SD[1L], by = "sizes"]
+  of <- winners[, list(of = sum(cells)), by = "sizes"]
+  leaders <- of[leaders, on = "sizes"][2L * cells > of]
   leading <- if (nrow(leaders)) {
-    of <- winners[, list(of = sum(cells)), by = "sizes"]
-    leaders <- of[leaders, on = "sizes"]
     # A library is named once, with all classes of sizes in which it leads.
     leaders <- leaders[, list(classes = in_series(sprintf(
       "%s (%d of %d)", sizes, cells, of
@@ -159,7 +158,7 @@ three_sentences <- function(comparison, winners, used) {
       "%s wins most often for %s messages", title_of(leaders$winner), leaders$classes
     )))
   } else {
-    "No class of message sizes has a leader."
+    "No library wins at most sizes of a class."
   }
   verdicts <- table(factor(comparison$verdict, c(SETTLED, "not settled", "not tested")))
   tested <- comparison[verdict != "not tested"]

@@ -165,9 +165,9 @@ machine_line <- function(used) {
 MOST_QUESTIONS <- 10L
 
 #' The map of winners: one row per question, one column per class of message sizes. The colour is
-#' that of the library that wins most sizes, and deeper if the lead is larger; the text says the
-#' same. Without a winner, the cell names the libraries that can be the fastest at most of its
-#' sizes and has no colour.
+#' that of the library that wins at more than half of the sizes, and deeper if the lead is larger;
+#' the text says the same. Without a winner, the cell names the libraries that can be the fastest
+#' at most of its sizes and has no colour.
 #'
 #' @param winners what [winners_by_class()] returned.
 #' @param mpis all libraries of the study: the colours are assigned to these.
@@ -190,7 +190,11 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
   )
   best <- cells[, list(
     winner = winner[[1L]], most = most[[1L]],
-    first = if (2L * cells[[1L]] >= together[[1L]]) first[[1L]] else "",
+    first = if (is_leading(winner[[1L]], cells[[1L]], together[[1L]], of[[1L]])) {
+      first[[1L]]
+    } else {
+      ""
+    },
     text = paste(text, collapse = "; ")
   ), by = c(question, "sizes")]
   rows <- unique(best[, question, with = FALSE])
@@ -216,6 +220,12 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
     sprintf("<th>%s</th>", CLASS_TITLES[classes]), "</tr></thead><tbody>", body,
     "</tbody></table>"
   ), collapse = "\n"))
+}
+
+# Whether a cell names its first outcome: a winner of more than half of the sizes, or the
+# candidates at half of the sizes without a winner. `together`: sizes of the winner, or of none.
+is_leading <- function(winner, sizes, together, of) {
+  if (nzchar(winner)) 2L * together > of else 2L * sizes >= together
 }
 
 cell_of_map <- function(cell, colours) {

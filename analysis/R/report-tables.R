@@ -152,10 +152,10 @@ cells_of_comparison <- function(comparison) {
       startsWith(comparison$note, NO_EFFECT), paste0(
         say_verdict(comparison), ": ", comparison$note
       ),
-      comparison$verdict == "not settled", paste0(
+      comparison$verdict == "not settled", sub(": $", "", paste0(
         "not settled: ",
         sub(" would.*", "", say_more(comparison$more_launches, comparison$more_sessions))
-      ),
+      )),
       rep(TRUE, nrow(comparison)), paste0(
         say_verdict(comparison), " ", comparison$scope,
         fifelse(against_medians(comparison), "; the medians point the other way", "")

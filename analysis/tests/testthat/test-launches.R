@@ -192,6 +192,14 @@ test_that("launches in two modes are told", {
   expect_gt(dip_of(stats::rnorm(20L))$p, 0.01)
 })
 
+test_that("the range of blocks is about their median, also where slow launches raise all means", {
+  found <- drift_of_levels(data.table(
+    site = "s", session = "1", transport = "shm", launch = 1:8, level = 0.3 + (1:8) / 100
+  ))
+  expect_lt(found$lowest, 1)
+  expect_gt(found$highest, 1)
+})
+
 test_that("drift over the blocks is found where it was planted, and only there", {
   drifting <- fresh_folder()
   steady <- write_study(fresh_folder(), MPIS, bytes = c(1, 64))

@@ -188,6 +188,23 @@ test_that("the index shows answers, then figures, then exhibits, and the studies
   expect_match(page, "class=\"thumb\">\\s*<table><tr><th>")
 })
 
+test_that("a library that wins at half of the sizes or fewer is not named as the winner", {
+  winners <- data.table(
+    site = "s", simulated = "", operation = "pingpong", transport = "tcp",
+    sizes = factor(c("small", "small", "small", "large"), names(CLASS_TITLES)),
+    winner = c("openmpi", "mpich", "", "openmpi"),
+    cells = c(1L, 1L, 1L, 2L), of = c(3L, 3L, 3L, 2L), least = 1.1, most = c(3.89, 3.85, 1, 2),
+    close = 0L, bound = 0, n = 6L, candidates = ""
+  )
+  html <- as.character(winner_map(winners))
+  expect_match(html, ">no single winner</td>", fixed = TRUE)
+  expect_match(html, "Open MPI, 1.10 to 3.89 times (1 of 3); MPICH", fixed = TRUE)
+  pair <- data.table(a = "mpich", b = "openmpi", verdict = "faster", n_a = 6L, n_b = 6L)
+  said <- \(winners) three_sentences(pair, winners, data.table(site = "s", session = "1"))[[2L]]
+  expect_identical(said(winners), "Open MPI wins most often for large (2 of 2) messages.")
+  expect_identical(said(winners[1:3]), "No library wins at most sizes of a class.")
+})
+
 test_that("the map of winners says in words what its colours say", {
   winners <- data.table(
     site = "s", simulated = "", operation = "pingpong", transport = "shm",
