@@ -62,7 +62,7 @@ def compile_with(build, sources, folder):
 def with_rally(tmp_path_factory):
     """A copy of the tree in which `make experiment` wrote the example of the page."""
     copy = tmp_path_factory.mktemp("tree")
-    for folder in ("src", "reframe_tests", "docs", "stack", "site_configs"):
+    for folder in ("src", "reframe_tests", "docs", "stack", "site_configs", "analysis/inst"):
         shutil.copytree(families.REPO / folder, copy / folder)
     shutil.copy(families.REPO / "Makefile", copy)
     done = subprocess.run([sys.executable, "-m", "reframe_tests.harness", "new-experiment",

@@ -161,8 +161,8 @@ struct samples samples_group(const struct samples *samples, size_t i) {
 void samples_close(struct samples *samples) {
     if (samples->file)
         whole_abandon(samples->file, samples->path);
+    tree_free(&samples->groups, by_group); // compares names, which are freed after it
     tree_free(&samples->named, by_text);
-    tree_free(&samples->groups, by_group);
     free(samples->rows);
     free(samples->at);
     *samples = (struct samples){0};
