@@ -60,7 +60,7 @@ regret_of_default <- function(exhibit, row, panel) {
   if (!nrow(points)) {
     return(points)
   }
-  hidden <- c(unique(set), "settings", "algorithm")
+  hidden <- c(intersect(unique(set), names(points)), "settings", "algorithm")
   panel <- unique(c(panel, "operation"))
   panel <- c(panel, setdiff(unexplained(points, c(panel, row, hidden), "bytes"), hidden))
   points[, `:=`(panel = level_of(points, panel), row = points[[row]])]

@@ -3,7 +3,7 @@
 
 # Launches of three levels: the library's choice takes 2 us, ring `ring` s, and tree 3 us.
 plant_algorithms <- function(folder, ring, launches = 1L, ranks = c(2L, 4L), ran = NULL,
-                             test = "planted") {
+                             test = "planted", beside = NULL) {
   for (count in ranks) for (level in c("", "ring", "tree")) for (launch in seq_len(launches)) {
     description <- make_description(
       launch = launch, test = test, experiment = "collective", cpus = seq_len(count) - 1L,
@@ -14,7 +14,9 @@ plant_algorithms <- function(folder, ring, launches = 1L, ranks = c(2L, 4L), ran
       description$algorithms <- list(list(operation = "bcast", bytes = 8, words = ran[[level]]))
     }
     time <- c(2e-6, ring(count, launch), 3e-6)[[match(level, c("", "ring", "tree"))]]
-    samples <- make_samples(8, matrix(rep(time, 5L)), "bcast")
+    samples <- rbindlist(lapply(c("bcast", beside), \(operation) {
+      make_samples(8, matrix(rep(time, 5L)), operation)
+    }))
     write_launch(folder, description, samples)
   }
   folder
@@ -43,6 +45,13 @@ test_that("an algorithm that the library replaced is no candidate", {
   drawn <- drawn_from(folder, algorithms_row())
   expect_identical(unique(drawn$data$best), "default")
   expect_identical(unique(drawn$data$algorithms), 2L)
+})
+
+test_that("operations whose algorithm no launch sets are left out", {
+  folder <- plant_algorithms(fresh_folder(), \(ranks, launch) 1e-6, beside = "allgatherv_init")
+  drawn <- drawn_from(folder, algorithms_row())
+  expect_identical(drawn$coverage$state, "drawn")
+  expect_identical(drawn$data$best, c("ring", "ring"))
 })
 
 test_that("launches that chose do not judge", {
