@@ -43,7 +43,7 @@ families_of <- function(sessions) {
   all[title %in% c(title[duplicated(title)], known), title := sprintf("%s (%s)", title, name)][]
 }
 
-# Display name of an MPI, transport or operation; the name itself when there is none.
+# Display name of an MPI, transport or operation; the name itself without one.
 title_of <- function(name) {
   name <- as.character(name)
   known <- words_for("titles")[name]

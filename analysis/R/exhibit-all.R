@@ -334,12 +334,12 @@ draw_by_own <- function(exhibit) {
   wrong_exhibit(exhibit$spec$name, paste("its function returned no", exhibit$spec$kind))
 }
 
-# The function that draws a row of the register; NULL when there is none.
+# The function that draws a row of the register; NULL: there is none.
 find_drawing <- function(spec) {
   if (is.function(spec$own[[1L]])) draw_by_own else find_verb(spec$verb)
 }
 
-# The function that draws a verb; NULL when there is none.
+# The function that draws a verb; NULL: there is none.
 find_verb <- function(verb) {
   get0(paste0("exhibit_", verb), envir = topenv(), mode = "function", inherits = FALSE)
 }

@@ -30,18 +30,23 @@ def _named(choice, call, seen, ranks):
 
 
 def verdict(call, ranks, source, choice=None, requested=""):
-    """The algorithm of one operation: `verdict`, `algorithms` (all that send these messages).
+    """The algorithm of one operation: `verdict`, `algorithms` (all that send these messages), and
+    whether the messages of the requested one are `known`.
 
     `choice`: what the library offers for the operation; `requested`: the algorithm that was set.
     """
     if not source or not call["sends"]:  # the messages take another way, such as shared memory
-        return {"verdict": NO_EVIDENCE, "algorithms": []}
-    seen = message_forms.of_record(call["sends"])
-    found = _named(choice, call, seen, ranks)
-    if requested in found:
-        return {"verdict": ALIKE if len(found) > 1 else REQUESTED,
-                "algorithms": [requested, *(name for name in found if name != requested)]}
-    return {"verdict": AS, "algorithms": found or [f"an unnamed pattern ({digest(call)})"]}
+        kind, algorithms = NO_EVIDENCE, []
+    else:
+        found = _named(choice, call, message_forms.of_record(call["sends"]), ranks)
+        if requested in found:
+            kind = ALIKE if len(found) > 1 else REQUESTED
+            algorithms = [requested, *(name for name in found if name != requested)]
+        else:
+            kind, algorithms = AS, found or [f"an unnamed pattern ({digest(call)})"]
+    return {"verdict": kind, "algorithms": algorithms, "known": bool(
+        requested and message_forms.matrices(
+            call["operation"], requested, ranks, call["bytes"], call["root"]))}
 
 
 def _either(names):
@@ -49,14 +54,14 @@ def _either(names):
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def words(one, requested="", known=True):
-    """A verdict in words; `known`: the messages of the requested algorithm are known."""
+def words(one, requested=""):
+    """A verdict in words."""
     if one["verdict"] == NO_EVIDENCE:
         return NO_EVIDENCE
     first, *others = one["algorithms"]
     ran = (f"ran as requested ({requested})" if one["verdict"] in (REQUESTED, ALIKE)
            else f"ran as {first}"
-           + (f", {'not' if known else 'requested'} as {requested}" if requested else ""))
+           + (f", {'not' if one['known'] else 'requested'} as {requested}" if requested else ""))
     return f"{ran}, cannot be distinguished from {_either(others)}" if others else ran
 
 
@@ -70,14 +75,11 @@ def of(counted, choices, requested=None):
     found = []
     for call in counted["calls"]:
         asked = tuning_files.algorithm_at(requested.get(call["operation"], []), call["bytes"])
-        known = asked and message_forms.matrices(call["operation"], asked, counted["ranks"],
-                                            call["bytes"], call["root"])
         one = verdict(call, counted["ranks"], counted["source"], choices.get(call["operation"]),
                       asked)
         found.append({"operation": call["operation"], "bytes": call["bytes"],
-                      "root": call["root"], "requested": asked or None, "known": bool(known),
-                      **one, "words": words(one, asked, bool(known)),
-                      "unchanged_since_call": call["since"],
+                      "root": call["root"], "requested": asked or None, **one,
+                      "words": words(one, asked), "unchanged_since_call": call["since"],
                       "digest": digest(call),
                       "sends": call["sends"] if len(call["sends"]) <= LINKS_MOST else None})
     return found
