@@ -146,7 +146,9 @@ read_samples <- function(file, columns, rows) {
   if (is.null(samples) || nrow(samples) != rows || !plausible(samples, columns, patterns)) {
     blame_line(file, bytes, columns, patterns, rows)
   }
-  groups <- c("operation", "bytes", names(patterns)[bare_role(columns$role) %in% "factor"])
+  # The first six columns have no role in a launch description.
+  factors <- setdiff(names(patterns)[bare_role(columns$role) %in% "factor"], SAMPLE_COLUMNS)
+  groups <- c("operation", "bytes", factors)
   if (rows > MOST_GROUPS && uniqueN(samples, by = groups) > MOST_GROUPS) {
     bad_data(
       file, NA,
