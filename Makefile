@@ -85,7 +85,7 @@ help: ## Start: list the commands
 	@awk '/^[a-z-]+:.*## [A-Z][a-z]+: / { \
 	    name = $$1; sub(/:.*/, "", name); sub(/.*## /, ""); \
 	    group = $$1; sub(/^[A-Za-z]+: /, ""); \
-	    lines[group] = lines[group] sprintf("  make %-15s %s\n", name, $$0) } \
+	    lines[group] = lines[group] sprintf("  make %-17s %s\n", name, $$0) } \
 	  /^#\? / { group = $$2; sub(/^#\? [A-Za-z]+: /, ""); example[group] = $$0; order[++n] = group } \
 	  END { for (i = 1; i <= n; i++) { \
 	    printf "%s\n%s  for example: %s\n\n", order[i], lines[order[i]], example[order[i]] } \
@@ -182,16 +182,16 @@ reference: checked ## Develop: add results to the dataset (RESULTS, REFERENCE, S
 	@$(PYTHON) -m reframe_tests.harness dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
 	  $${DROP:+--drop="$$DROP"}
 
-compare: analysis ## Compare: judge an upgrade from results before and after it (BEFORE, AFTER, CHANGED=mpi)
+compare: analysis ## Compare: judge an upgrade by results before and after it (BEFORE, AFTER, CHANGED=mpi, DELTA=3%)
 	@$(call needs,BEFORE)$(call needs,AFTER)$(CLAIM) "$$(dirname "$$REPORT")"
 	@python3 -m reframe_tests.harness compare "$$BEFORE" "$$AFTER" --changed="$$CHANGED" \
 	  --delta="$$DELTA" --page="$$(dirname "$$REPORT")/compare.html"
 
-history: analysis ## Compare: show all sessions of a site over time, with changes (SITE=local, DATA)
+history: analysis ## Compare: find the days on which a site became faster or slower (SITE=local, DATA)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'site <- Sys.getenv("SITE"); cotejo::run_command(write_history(Sys.getenv("RESULTS"), dirname(Sys.getenv("REPORT")), if (nzchar(site)) site else "local"))'
 
-abi: checked ## Compare: compare native libraries with one binary of the standard ABI (TAG, CELLS)
+abi: checked ## Compare: compare native builds with one binary of the standard ABI (TAG, CELLS)
 	$(LOCKED) locked-abi
 
 locked-abi: stack
@@ -229,7 +229,7 @@ guidelines-page: analysis # the report of the sessions that are there
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(write_guidelines(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "guidelines.html"), Sys.getenv("MPI"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
-tune: checked ## Compare: choose faster algorithms, confirmed by another session (MPI=openmpi, BUDGET=30m, CHECK=file)
+tune: checked ## Compare: find faster algorithms of collectives, and confirm them (MPI=openmpi, CELLS, BUDGET=30m, CHECK=file)
 	$(call needs,MPI)$(LOCKED) locked-tune
 
 locked-tune: stack
@@ -239,7 +239,7 @@ locked-tune: stack
 tune-page: analysis # of the last session that compared a file with the default
 	@[ ! -f "$$TUNING/session" ] || $(RSCRIPT) -e 'folder <- Sys.getenv("TUNING"); cotejo::run_command(write_tuning(readLines(file.path(folder, "session")), if (nzchar(checked <- Sys.getenv("CHECK"))) checked else file.path(folder, paste0(Sys.getenv("MPI"), ".env")), file.path(folder, "tuning.html"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
-questions: analysis ## Figures: write the reports of the questions in a dataset (DATA=reference)
+questions: analysis ## Figures: write the reports of real questions in the dataset (DATA=reference)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(write_questions(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "questions"), published = Sys.getenv("PUBLISHED")))'
 
@@ -249,7 +249,7 @@ compare-layers: analysis ## Compare: compare each layer of a site with the layer
 # Stops a recipe if a required variable was not given.
 needs = $(if $($(1)),,$(error $@: give $(1)=x))
 
-site: checked ## Measure: write site_configs/NAME from what is found on this machine (NAME=x)
+site: checked ## Measure: write the files of a site for this machine, to be corrected (NAME=x)
 	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness new-site "$$NAME"
 
 experiment: checked ## Develop: write the source of a new experiment and its row (NAME=x)
@@ -314,7 +314,7 @@ reproduce-offline: analysis ## Release: draw all figures again and compare their
 	@$(CLAIM) reproduce
 	@$(RSCRIPT) -e 'cotejo::run_command(check_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables"), "reproduce/figures"))'
 
-reproduce: reproduce-offline ## Release: the same, and judge claims by launches here (BUDGET=15m, JUDGE, ARTIFACT)
+reproduce: reproduce-offline ## Release: the same, then judge claims by launches on this machine (BUDGET=15m, JUDGE, ARTIFACT)
 	$(LOCKED) locked-reproduce
 
 locked-reproduce: stack
@@ -334,7 +334,7 @@ format: ## Develop: format the C files, and what ruff can repair in Python
 	find src archaeology -name '*.[ch]' -exec clang-format -i {} +
 	ruff check --fix .
 
-bench: stack ## Develop: check the performance goals (PART=sampler, analysis, answers, sites, kernels, faults, peers, operations, algorithms, tuning, compilers, setup)
+bench: stack ## Develop: check the goals of the project itself (PART=sampler, or another program of bench/)
 	@for part in $(or $(PART),$(BENCHES)); do \
 	  $(PYTHON) -m bench.$$part "$$STACK" || exit; done
 

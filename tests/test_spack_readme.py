@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The README's lines for Spack, literally, by a new user and by one who has used Spack before.
 
-Clones on this machine replace the network (docs/spack.md lists them). MPI libraries, R and tools
-are externals. cotejo and the Intel MPI Benchmarks are built. This takes some ten minutes for each
-Spack; COTEJO_SPACKS names several.
+Clones on this machine replace the network. MPI libraries, R and tools are externals. cotejo and
+the Intel MPI Benchmarks are built. This takes some ten minutes for each Spack. The tests need:
+
+* git clones of Spack in COTEJO_SPACKS (folders, separated by colons), or the Spack on PATH; its
+  Python can import clingo
+* COTEJO_SPACK_PACKAGES: a git clone of Spack's own recipes with all branches and tags
+* COTEJO_SPACK_SOURCES: a mirror with IMB. In a clone of IMB, this command writes its file
+  `_source-cache/archive/ac/SHA256.tar.gz`:
+  git archive --prefix=mpi-benchmarks-IMB-v2021.7/ IMB-v2021.7 | gzip -cn > imb.tar.gz
+* COTEJO_WHEELS: a stack of `make stack SPACK=` for the externals; by default `.stack`
 """
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`algorithms MPI`: the algorithms of collective operations that an installed library offers."""
+"""Lists the algorithms of collective operations that an installed MPI library offers."""
 
 import argparse
 import sys
@@ -33,7 +33,7 @@ def show(names, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mpi", help="name of an MPI library in the stack")
-    parser.add_argument("--operation", help="this operation alone")
+    parser.add_argument("--operation", help="only this operation, such as allreduce")
     words = parser.parse_args()
     families.installed(words.mpi)
     found = algorithm_settings.offered(words.mpi, str(families.stack_prefix()))

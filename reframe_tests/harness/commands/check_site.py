@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks a site: its files, then one short launch per placement and MPI; one line each.
+"""Checks the files of a site, then launches each placement under each MPI library once.
 
 Outside of an allocation, all launches are made in one job of the site's scheduler.
 """
@@ -163,7 +163,7 @@ def submit(name):
 
 def main():
     parser = shared.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("name")
+    parser.add_argument("name", help="name of the site")
     name = os.environ["COTEJO_SITE"] = parser.parse_args().name
     try:
         wrong = site_files.file_problems(name)

@@ -7,10 +7,10 @@ from . import shared
 
 
 def main():
-    parser = shared.Parser(description="virtual clusters of this machine")
+    parser = shared.Parser(description="Starts, ends or lists virtual clusters of this machine.")
     parser.add_argument("verb", choices=["up", "down", "list"])
-    parser.add_argument("cluster", nargs="?", help="one of clusters.yaml")
-    parser.add_argument("--name", help="to distinguish it from another of the same kind")
+    parser.add_argument("cluster", nargs="?", help="name of a cluster in clusters.yaml")
+    parser.add_argument("--name", help="name of this cluster, if two of one kind are up")
     parser.add_argument("--hosts", type=int, help="number of hosts, 2 to 16")
     args = parser.parse_args()
     kind = next((backend.kind for backend in backends.of_site() if hasattr(backend, "kind")),

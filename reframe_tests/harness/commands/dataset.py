@@ -232,12 +232,12 @@ def renew(new, known, folders, most, drop):
 
 def main():
     parser = shared.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("results", type=pathlib.Path, help="folder of results to add")
+    parser.add_argument("out", type=pathlib.Path, help="folder of the dataset")
     parser.add_argument("--samples", type=shared.count, default=20,
-                        help="of each group, at most")
+                        help="samples that are kept of each group, at most (default: 20)")
     parser.add_argument("--drop", action="append", default=[], metavar="SITE/SESSION",
-                        help="take this session out of the dataset")
+                        help="remove this session from the dataset")
     args = parser.parse_args()
     try:
         wrong = pack(args.results.resolve(), args.out.resolve(), args.samples, args.drop)

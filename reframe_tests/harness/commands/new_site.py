@@ -229,7 +229,7 @@ def write(name, found, folder):
 
 def main():
     parser = shared.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("name")
+    parser.add_argument("name", help="name of the new site")
     name = parser.parse_args().name
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name == "generic":
         return f"site: NAME={name}: give small letters, digits and dashes (`generic` is ReFrame's)"

@@ -95,7 +95,7 @@ def leftovers(value):
 
 
 def is_factor(column):
-    """Whether samples that differ in a column are not of one group. docs/data.md: Version 2."""
+    """Whether samples that differ in a column belong to different groups (`samples.columns`)."""
     own = ("repetition", "calls", "time_s", "valid")
     if column["name"] in own:
         return False

@@ -78,17 +78,19 @@ def run(args, names):
 
 def main():
     parser = shared.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("mpi", nargs="?", default="", help="the MPI")
+    parser.add_argument("mpi", nargs="?", default="", help="name of the MPI library")
     parser.add_argument("--declared", default="", metavar="FILE",
-                        help="releases that are in the stack, oldest first, in place of wheels: "
-                             "a file as a site's mpis.yaml")
-    parser.add_argument("--from", dest="first", default="", metavar="VERSION")
-    parser.add_argument("--to", dest="last", default="", metavar="VERSION")
-    parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
+                        help="installed releases instead of wheels, oldest first: a file such as "
+                             "a site's mpis.yaml")
+    parser.add_argument("--from", dest="first", default="", metavar="VERSION",
+                        help="oldest release (default: the oldest locked one)")
+    parser.add_argument("--to", dest="last", default="", metavar="VERSION",
+                        help="newest release (default: the newest locked one)")
+    parser.add_argument("--tag", default="quick", help="job to measure (default: quick)")
     parser.add_argument("--cells", default="", metavar="REGEX", type=study.regex,
-                        help="only the cells that have this in their names")
+                        help="only configurations whose names match (default: all)")
     parser.add_argument("--launches", type=shared.count,
-                        help=f"blocks of the first look ({FIRST})")
+                        help=f"blocks before the search chooses releases (default: {FIRST})")
     args = parser.parse_args()
     args.tries = plans.TRIES
     sites.site_folder()

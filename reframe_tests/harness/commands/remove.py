@@ -9,9 +9,9 @@ from ..machine import removal
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--claim", action="store_true",
-                        help="make and mark, in place of removing")
-    parser.add_argument("below", help="the folder below which the others must be")
-    parser.add_argument("folders", nargs="+")
+                        help="create and mark the folders instead of removing them")
+    parser.add_argument("below", help="parent folder; folders outside it are refused")
+    parser.add_argument("folders", nargs="+", help="folders to remove")
     args = parser.parse_args()
     for folder in args.folders:
         try:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line of a study.
-
-An interrupted session is found again and continues with the missing launches.
+"""Measures a study in random blocks, or continues an interrupted one.
 
 Exit status: 0, the session is complete; 3, launches are missing (start again to continue, or see
 which cells were given up); 4, it is complete, and a cell failed by itself each time; 1 and 2,
@@ -51,14 +49,17 @@ def add_program_options(parser):
     parser.add_argument("--program", default="", metavar="COMMAND",
                         help="compare this program, or that of programs/NAME.yaml")
     for name, said in (("metric", "regular expression with a group around the figure of merit"),
-                       ("unit", "its unit"), ("check", "what a sound output has"),
-                       ("build", "command that builds it in each MPI")):
+                       ("unit", "unit of the figure of merit"),
+                       ("check", "regular expression that the output of a correct run contains"),
+                       ("build", "command that builds the program for each MPI library")):
         parser.add_argument(f"--{name}", default="", help=f"with --program: {said}")
     parser.add_argument("--better", default="", choices=["", "less", "more"],
-                        help="with --program: which way the figure is better (if its unit does "
-                             "not show it)")
-    parser.add_argument("--ranks", type=shared.count, help="with --program (2)")
-    parser.add_argument("--threads", type=shared.count, help="with --program: of a rank (1)")
+                        help="with --program: whether less or more is better, if the unit does "
+                             "not show it")
+    parser.add_argument("--ranks", type=shared.count,
+                        help="with --program: number of ranks (default: 2)")
+    parser.add_argument("--threads", type=shared.count,
+                        help="with --program: threads of each rank (default: 1)")
 
 
 def choose_program(args):
@@ -77,31 +78,31 @@ def choose_program(args):
 
 def main():
     parser = shared.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
+    parser.add_argument("--tag", default="quick",
+                        help="job, or job and scale, to measure (default: quick)")
     parser.add_argument("--launches", type=shared.count,
-                        help="blocks; the scale's number by default")
+                        help="launches of each configuration (default: 1, 10 or 30, by scale)")
     parser.add_argument("--cells", default="", metavar="REGEX", type=regex,
-                        help="only the cells that have this in their names (default: all)")
+                        help="only configurations whose names match (default: all)")
     parser.add_argument("--sizes", default="", metavar="LIST",
-                        help="message sizes in place of those of the tests (8Ki; 1:1Mi:x4)")
+                        help="message sizes instead of those of the tests (8Ki; 1:1Mi:x4)")
     parser.add_argument("--tries", type=int, default=plans.TRIES, metavar="N",
                         help="how often a launch lost to an accident may be measured again in a "
                              f"session that begins (default: {plans.TRIES})")
     parser.add_argument("--until", type=until.share, metavar="WIDTH",
-                        help="go on until each effect's interval is within this (3%%)")
+                        help="continue until every confidence interval is this narrow (3%%)")
     parser.add_argument("--budget", type=until.seconds, metavar="TIME",
-                        help="begin no block that would end later (20m); without --until it is "
-                             "spent, after the first part, on questions that are not settled "
-                             "(default: 5m, none with --launches)")
-    parser.add_argument("--set", default="", metavar="NAME=A|B",
-                        type=variables, help="variables of libraries, each value a level")
+                        help="with --until: time limit (20m); otherwise time for questions that "
+                             "the first blocks do not settle (default: 5m, none with --launches)")
+    parser.add_argument("--set", default="", metavar="NAME=A|B", type=variables,
+                        help="compare values of an environment variable of the library")
     parser.add_argument("--allocations", type=shared.count, default=1, metavar="N",
-                        help="over how many allocations of a scheduler blocks are spread (1)")
+                        help="spread the blocks over this many jobs of the scheduler (default: 1)")
     parser.add_argument("--part", type=part, default=os.environ.get("COTEJO_PART", "1/1"),
-                        metavar="K/N", help="bring the K-th of N parts of the blocks to its end")
+                        metavar="K/N", help="measure only the K-th of N parts of the blocks")
     parser.add_argument("--mpis", default="", metavar="FILE",
-                        help="the MPIs that are compared, as a site's mpis.yaml; or a name of "
-                             "reframe_tests/mpi_sets")
+                        help="MPI libraries to compare: a file such as a site's mpis.yaml, or a "
+                             "name of reframe_tests/mpi_sets")
     add_program_options(parser)
     args = parser.parse_args()
     os.environ["COTEJO_SET"], os.environ["COTEJO_SIZES"] = args.set, args.sizes

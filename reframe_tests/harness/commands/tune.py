@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`make tune`: find faster algorithms for the collectives of one library, and confirm the gain.
+"""Finds faster algorithms for the collectives of one library, and confirms the gain.
 
 The search halves the algorithms of each operation and size from round to round, with the least and
 the largest size only. It also keeps those that would be the fastest between these sizes if their
@@ -458,11 +458,14 @@ def run(args, family):
 def main():
     parser = shared.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("mpi", help="name of an MPI library in the stack")
-    parser.add_argument("folder", help="where the files of the search and the result go")
-    parser.add_argument("--cells", default="", metavar="REGEX", help="only these configurations")
-    parser.add_argument("--launches", type=shared.count, help="blocks of the confirming session")
+    parser.add_argument("folder", help="folder for the files of the search and the result")
+    parser.add_argument("--cells", default="", metavar="REGEX",
+                        help="names exactly one configuration: ranks, transport and placement")
+    parser.add_argument("--launches", type=shared.count,
+                        help=f"blocks of each session that confirms (default: {CONFIRMING})")
     parser.add_argument("--budget", type=until.seconds, default=1800, metavar="TIME",
-                        help="time of the search, without the sessions that confirm (30m)")
+                        help="time of the search, without the sessions that confirm (default: "
+                             "30m)")
     parser.add_argument("--check", default="", metavar="FILE",
                         help="compare the default with this settings file, without a search")
     args = parser.parse_args()

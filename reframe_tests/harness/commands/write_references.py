@@ -10,8 +10,8 @@ from . import shared
 
 
 def main():
-    parser = shared.Parser(description="writes references.json from a site's results")
-    parser.add_argument("site")
+    parser = shared.Parser(description=__doc__)
+    parser.add_argument("site", help="name of the site")
     site = parser.parse_args().site
     folder = sites.site_folder(site)
     records, wrong = [], []
