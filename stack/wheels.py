@@ -54,7 +54,7 @@ def run(command, **kwargs):
     if done.returncode:
         sys.stderr.write("\n".join((done.stdout + done.stderr).splitlines()[-15:]) + "\n")
         sys.exit(f"stack: '{' '.join(map(str, command[:6]))} ...' failed with status "
-                 f"{done.returncode}; start `make stack` again to go on from here")
+                 f"{done.returncode}; start `make stack` again to continue")
 
 
 def listed_packages(listed):
@@ -137,7 +137,7 @@ def system_packages(listed="debian", *, needed=True):
         return
     command = f"apt-get install --no-install-recommends {' '.join(missing)}"
     if os.geteuid() != 0:
-        text = f"missing system packages; an administrator would type: {command}"
+        text = f"missing system packages; ask an administrator to run: {command}"
         if needed:
             sys.exit(f"stack: {text}")
         say(text)

@@ -271,12 +271,12 @@ def test_an_interruption_is_one_line_from_the_first_moment_on(package):
     """It was a traceback of 25 lines."""
     done = subprocess.run(["python3", "-c", f"import {package}; raise KeyboardInterrupt"],
                           text=True, capture_output=True, cwd=REPO)
-    assert (done.returncode, done.stderr) == (-2, "interrupted; start again to go on\n")
+    assert (done.returncode, done.stderr) == (-2, "interrupted; start again to continue\n")
 
 
 @pytest.mark.parametrize(("place", "said"), [
-    ("pipe", "x: standard output: closed by what read it; start again to go on\n"),
-    ("/dev/full", "x: standard output: No space left on device; start again to go on\n")])
+    ("pipe", "x: standard output: closed by what read it; start again to continue\n"),
+    ("/dev/full", "x: standard output: No space left on device; start again to continue\n")])
 @pytest.mark.parametrize("end", ["", ", sys.exit(3)"])
 def test_output_that_nobody_takes_is_one_line(place, said, end):
     """It was "None: Broken pipe", and lines of Python where a command ends by itself."""

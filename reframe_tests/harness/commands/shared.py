@@ -46,7 +46,7 @@ def refused(err):
     if err.errno in (errno.EPIPE, errno.ENOSPC) and not err.filename:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         why = "closed by what read it" if err.errno == errno.EPIPE else err.strerror
-        return f"standard output: {why}; start again to go on"
+        return f"standard output: {why}; start again to continue"
     where = f"{err.filename}: " if err.filename else ""
     cure = RAISED.get(err.errno, "check the place and its permissions")
     return f"{where}{err.strerror or err}; {cure}"
@@ -68,6 +68,6 @@ def run(name, main):
     except (ValueError, RuntimeError) as err:
         status = f"{name}: {' '.join(str(err).split())}"
     except KeyboardInterrupt:
-        print(f"{name}: interrupted; start again to go on", file=sys.stderr)
+        print(f"{name}: interrupted; start again to continue", file=sys.stderr)
         status = 130
     sys.exit(problems.explained(status))

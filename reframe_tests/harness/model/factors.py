@@ -58,7 +58,7 @@ def read(text):
         if not equals or not NAME.fullmatch(name):
             raise ValueError(f"{word[:60]!r} is not NAME=VALUE|VALUE with the name of a variable")
         if name.startswith(KEPT):
-            raise ValueError(f"{name} decides what runs, and is not for a study to set")
+            raise ValueError(f"{name} decides which programs run; a study cannot set it")
         if name in found:
             raise ValueError(f"{name} is given twice; separate its values by |")
         levels = values.split("|")
