@@ -139,8 +139,8 @@ def why_none(words):
             found.append(f"-{letter} {value}{names.nearest(named.strip('^$'), there)}")
     hint = " (`reframe -l` lists the tests)"
     if not found and [one.__name__ for one in ONLY] == [JOB]:
-        hint = (f": outside an allocation, `reframe` without -n and -t has only the test {JOB}, "
-                "which runs under no MPI library; choose tests by -n or -t")
+        hint = (f": outside of an allocation, `reframe` without -n and -t has only {JOB}, which "
+                "runs under no MPI library; choose tests by -n or -t")
     return (f"no test of site {sites.site_name()!r} is selected by "
             f"{', '.join(found) or 'this command'}{hint}")
 
