@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every NAS kernel by ranks and by threads: each run verifies itself by the published values.
-add_executable(test_nas test_nas.c ../experiments/nas/measure.c ../experiments/nas/mz_zone.c
+add_executable(test_nas test_nas.c ../experiments/nas/measure.c ../experiments/nas/mz.c
   ../experiments/nas/is.c)
 target_include_directories(test_nas PRIVATE ../experiments ../experiments/nas ../experiments/kernels)
 target_link_libraries(test_nas PRIVATE core m)

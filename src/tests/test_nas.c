@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the common parts of the NAS kernels: random numbers, and no sample with a wrong result.
 #include "check.h"
-#include "is.h"
 #include "mz.h"
 #include "nas.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NAS IS: ranks of integer keys. Buckets of high bits, an exchange of keys, then counting.
-#include "is.h"
-
 #include "nas.h"
 
 enum { IS_ITERATIONS = 10, IS_TESTS = 5 };
@@ -160,14 +158,56 @@ static void count_bucket(const struct nas *nas, struct is *is, int b) {
         at[v] = (int)(sum += at[v]);
 }
 
-// Ranks the keys. `index` says which keys are tested.
-static void is_rank(struct nas *nas, const long *index) {
+// Keys whose ranks are published, and by how much the ranks move with the iteration.
+static const struct {
+    struct {
+        int log2_keys, log2_range;
+        int shift; // added to the ranks that rise, at iteration 0
+        int fall;  // added to those that fall
+    } size;
+    struct {
+        long index, rank;
+        bool up; // the rank rises with the iteration; the others fall
+    } tests[IS_TESTS];
+} problems[] = {
+    {{16, 11, 0, 0},
+     {{48427, 0, 1}, {17148, 18, 1}, {23627, 346, 1}, {62548, 64917, 0}, {4431, 65463, 0}}},
+    {{20, 16, -2, 0},
+     {{357773, 1249, 1},
+      {934767, 11698, 1},
+      {875723, 1039987, 0},
+      {898999, 1043896, 0},
+      {404505, 1048018, 0}}},
+    {{23, 19, -1, 1},
+     {{2112377, 104, 1},
+      {662041, 17523, 1},
+      {5336171, 123928, 1},
+      {3642833, 8288932, 0},
+      {4250760, 8388264, 0}}},
+    {{25, 21, 0, 0},
+     {{41869, 33422937, 0},
+      {812306, 10244, 1},
+      {5102857, 59149, 1},
+      {18232239, 33135281, 0},
+      {26860214, 99, 1}}},
+    {{27, 23, 0, 0},
+     {{44172927, 61147, 1},
+      {72999161, 882988, 1},
+      {74326391, 266290, 1},
+      {129606274, 133997595, 0},
+      {21736814, 133525895, 0}}},
+};
+
+// Ranks the keys, and finds those that are tested.
+static void is_rank(struct nas *nas) {
     struct is *is = nas->state;
     long mine[IS_BUCKETS + IS_TESTS] = {0}, all[IS_BUCKETS + IS_TESTS];
     sort_buckets(nas, is, mine);
-    for (int i = 0; i < IS_TESTS; i++)
-        if (index[i] >= is->first && index[i] < is->first + is->count)
-            mine[IS_BUCKETS + i] = is->keys[index[i] - is->first];
+    for (int i = 0; i < IS_TESTS; i++) {
+        long at = problems[nas->class].tests[i].index - is->first;
+        if (at >= 0 && at < is->count)
+            mine[IS_BUCKETS + i] = is->keys[at];
+    }
     if (nas->size > 1)
         MPI_Allreduce(mine, all, IS_BUCKETS + IS_TESTS, MPI_LONG, MPI_SUM, nas->comm);
     else
@@ -199,45 +239,6 @@ static long is_less(const struct is *is, int key) {
     int first = key >> is->shift << is->shift;
     return key == first ? is->below[key >> is->shift] : is->at[key - 1];
 }
-
-// The published ranks of test keys, and by how much they move with the iteration.
-static const struct {
-    int log2_keys, log2_range;
-    long index[IS_TESTS], rank[IS_TESTS];
-    bool up[IS_TESTS]; // rank rises with the iteration; the others fall
-    int shift;         // added to the rank of those that rise, at iteration 0, and taken off ...
-    int fall;          // ... those that fall
-} problems[] = {
-    {16, 11, {48427, 17148, 23627, 62548, 4431}, {0, 18, 346, 64917, 65463}, {1, 1, 1}, 0, 0},
-    {20,
-     16,
-     {357773, 934767, 875723, 898999, 404505},
-     {1249, 11698, 1039987, 1043896, 1048018},
-     {1, 1},
-     -2,
-     0},
-    {23,
-     19,
-     {2112377, 662041, 5336171, 3642833, 4250760},
-     {104, 17523, 123928, 8288932, 8388264},
-     {1, 1, 1},
-     -1,
-     1},
-    {25,
-     21,
-     {41869, 812306, 5102857, 18232239, 26860214},
-     {33422937, 10244, 59149, 33135281, 99},
-     {0, 1, 1, 0, 1},
-     0,
-     0},
-    {27,
-     23,
-     {44172927, 72999161, 74326391, 129606274, 21736814},
-     {61147, 882988, 266290, 133997595, 133525895},
-     {1, 1, 1},
-     0,
-     0},
-};
 
 static void make_keys(struct nas *nas) {
     struct is *is = nas->state;
@@ -280,8 +281,8 @@ static void set_up(struct nas *nas) {
     struct is *is = nas->state = nas_owned(nas, sizeof *is);
     if (!is)
         return;
-    *is = (struct is){.total = 1L << problems[nas->class].log2_keys,
-                      .range = 1 << problems[nas->class].log2_range};
+    *is = (struct is){.total = 1L << problems[nas->class].size.log2_keys,
+                      .range = 1 << problems[nas->class].size.log2_range};
     for (is->shift = 0; is->range >> is->shift > IS_BUCKETS; is->shift++)
         ;
     nas->mop = 1e-6 * (double)is->total * IS_ITERATIONS;
@@ -317,11 +318,11 @@ static void change(struct is *is, int iteration) {
 static void test(struct nas *nas, int iteration) {
     struct is *is = nas->state;
     for (int i = 0; i < IS_TESTS; i++) {
-        long key = is->tested[i], expected = problems[nas->class].rank[i];
-        if (problems[nas->class].up[i])
-            expected += iteration + problems[nas->class].shift;
+        long key = is->tested[i], expected = problems[nas->class].tests[i].rank;
+        if (problems[nas->class].tests[i].up)
+            expected += iteration + problems[nas->class].size.shift;
         else
-            expected -= iteration - problems[nas->class].fall;
+            expected -= iteration - problems[nas->class].size.fall;
         // The rank that has the key's bucket knows how many keys are less.
         if (key > 0 && key >> is->shift >= is->low && key >> is->shift < is->high)
             is->passed += is_less(is, (int)key) == expected;
@@ -333,7 +334,7 @@ static void run(struct nas *nas, bool complete) {
     is->passed = 0;
     for (int i = 1; i <= (complete ? IS_ITERATIONS : 1); i++) {
         change(is, i);
-        is_rank(nas, problems[nas->class].index);
+        is_rank(nas);
         test(nas, i);
     }
 }

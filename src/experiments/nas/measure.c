@@ -108,50 +108,43 @@ void *nas_owned(struct nas *nas, size_t bytes) {
     return owned ? owned[nas->owned_count++] = nas_memory(nas, bytes) : NULL;
 }
 
-// A kernel while it is measured.
-struct measured {
-    struct nas *nas;
-    const struct nas_kernel *kernel;
-};
-
 static void prepare(const struct operation *operation, long repetition) {
-    const struct measured *measured = operation->state;
+    struct nas *nas = operation->state;
     (void)repetition;
-    if (measured->kernel->reset)
-        measured->kernel->reset(measured->nas);
+    if (nas->kernel->reset)
+        nas->kernel->reset(nas);
 }
 
 static void run(void *state, long calls) {
-    const struct measured *measured = state;
+    struct nas *nas = state;
     (void)calls; // one
-    measured->kernel->run(measured->nas, true);
+    nas->kernel->run(nas, true);
 }
 
 // Called after each run, because a stage is one run.
 static void verify(const struct operation *operation) {
-    const struct measured *measured = operation->state;
-    struct nas *nas = measured->nas;
-    double departure = measured->kernel->departure(nas);
+    struct nas *nas = operation->state;
+    double departure = nas->kernel->departure(nas);
     if (!(departure <= 1)) // also what is not a number
         failure_set(nas->failure, STATUS_FAILED,
                     "wrong result: %s of class %c departs from the published one by %.3g times "
                     "what is allowed; do not trust this MPI or this compiler",
-                    measured->kernel->name, NAS_CLASSES[nas->class], departure);
+                    nas->kernel->name, NAS_CLASSES[nas->class], departure);
 }
 
 // The runs themselves are verified; a part of a run warms up before them.
 static void warm(const struct operation *operation, unsigned round, struct failure *failure) {
-    const struct measured *measured = operation->state;
+    struct nas *nas = operation->state;
     (void)failure;
     if (round == 0) {
         prepare(operation, -1);
-        measured->kernel->run(measured->nas, false);
+        nas->kernel->run(nas, false);
     }
 }
 
 static void describe(const struct operation *operation, const struct timing *timing,
                      struct sample *sample) {
-    const struct nas *nas = ((const struct measured *)operation->state)->nas;
+    const struct nas *nas = operation->state;
     double *extra = sample->extra + SAMPLER_COLUMNS;
     (void)timing;
     extra[0] = nas->threads;
@@ -160,9 +153,7 @@ static void describe(const struct operation *operation, const struct timing *tim
     memcpy(sample->extra + NAS_COLUMNS, nas->own, sizeof nas->own);
 }
 
-static void sample(struct bench *bench, const struct nas_kernel *kernel, struct nas *nas,
-                   const char *operation) {
-    struct measured measured = {nas, kernel};
+static void sample(struct bench *bench, struct nas *nas, const char *operation) {
     struct sampler sampler;
     size_t from = bench->samples.count;
     program_open(&sampler, bench);
@@ -176,7 +167,7 @@ static void sample(struct bench *bench, const struct nas_kernel *kernel, struct 
                                                                              .check = warm,
                                                                              .describe = describe},
                                             .run = run,
-                                            .state = &measured});
+                                            .state = nas});
     if (failed(nas->failure))
         bench->samples.count = from;
     sampler_close(&sampler);
@@ -185,7 +176,8 @@ static void sample(struct bench *bench, const struct nas_kernel *kernel, struct 
 void nas_measure(struct bench *bench, const struct nas_kernel *kernel) {
     const struct options *options = &bench->options;
     const char *class = options_text(options, "class");
-    struct nas nas = {.comm = bench->comm,
+    struct nas nas = {.kernel = kernel,
+                      .comm = bench->comm,
                       .rank = bench->rank,
                       .size = bench->size,
                       .threads = (int)options_integer(options, "threads"),
@@ -205,9 +197,8 @@ void nas_measure(struct bench *bench, const struct nas_kernel *kernel) {
     nas_observe(&nas, &bench->threads);
     if (!failed(nas.failure)) {
         kernel->open(&nas);
-        if (ranks_agree(nas.comm, nas.failure, false) == STATUS_OK) {
-            sample(bench, kernel, &nas, operation);
-        }
+        if (ranks_agree(nas.comm, nas.failure, false) == STATUS_OK)
+            sample(bench, &nas, operation);
         while (nas.owned_count > 0)
             free(nas.owned[--nas.owned_count]);
         free(nas.owned);

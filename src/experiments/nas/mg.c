@@ -181,8 +181,7 @@ static void mg_prolong(const struct grid *g) {
     }
 }
 
-// mg_gather gives every rank the complete residual; mg_scatter copies this rank's planes of u
-// back.
+// Gives every rank the complete residual.
 static void mg_gather(struct nas *nas, const struct grid *g) {
     const struct grid *whole = g->down;
     long plane = mg_plane(g);
@@ -190,11 +189,6 @@ static void mg_gather(struct nas *nas, const struct grid *g) {
     MPI_Allgather(g->r + plane, mine, MPI_DOUBLE, whole->r + plane, mine, MPI_DOUBLE, nas->comm);
     nas->received += (double)mine * (nas->size - 1) * sizeof(double);
     border_ends(nas, whole, whole->r);
-}
-
-static void mg_scatter(const struct grid *g) {
-    const struct grid *whole = g->down;
-    memcpy(g->u, whole->u + g->first * mg_plane(g), mg_bytes(g));
 }
 
 enum { CHARGES = 10 };
@@ -315,7 +309,8 @@ static void cycle(struct nas *nas, struct mg *mg, struct grid *g, const double *
     if (g->down && g->down->n == g->n) {
         mg_gather(nas, g);
         cycle(nas, mg, g->down, v);
-        mg_scatter(g);
+        // This rank's planes.
+        memcpy(g->u, g->down->u + g->first * mg_plane(g), mg_bytes(g));
         return;
     }
     if (g->down) {

@@ -9,6 +9,9 @@
 enum { FLOW = 5 };          // density, three momenta, energy: what a point has
 enum { LENGTH_MOST = 416 }; // points of a zone in any direction
 
+// The ratio of specific heats less 1, and itself; viscosity; heat conduction over it.
+static const double gas = 0.4, heat = 1.4, viscosity = 0.1, conduction = 1.4 * 1.4;
+
 // Weights of the terms of one direction; h is the distance of points.
 struct mz_weights {
     double flux;                      // 1 / 2h
@@ -58,9 +61,6 @@ struct mz_kernel {
         operations[4]; // of a step: a point, a third of a point of a face and of an edge, a zone
 };
 
-// Sets up the equations for `nx` by `ny` zones that together have `size` points.
-void mz_equations(struct mz_equations *equations, const int *size, int nx, int ny, double step);
-
 // Sizes of zones along one direction of `size` points. The last zone is about `ratio` times as
 // long as the first (sizes are integers); 1: sizes as equal as possible.
 void mz_lengths(int size, int zones, double ratio, int *lengths);
@@ -69,37 +69,18 @@ void mz_lengths(int size, int zones, double ratio, int *lengths);
 // in points. Returns the mean rank's work over the busiest one's.
 double mz_balance(const struct zone *zones, int count, int *owner, int ranks);
 
-// Memory and layout of a zone whose `n` is set. No memory: failure.
-void mz_zone_open(struct nas *nas, struct zone *zone);
-// The first flow: interpolated between the exact one on the borders.
-void mz_zone_start(const struct mz_equations *equations, struct zone *zone);
-// Computes the forcing that drives the flow to the exact one.
-void mz_zone_force(const struct mz_equations *equations, struct zone *zone);
-// Adds, for each of five, the root of the mean square of the flow's error, without the points less
-// than `edge` from a border.
-void mz_zone_error(const struct mz_equations *equations, const struct zone *zone, int edge,
-                   double *sums);
-// The same of the residual, from `rhs`.
-void mz_zone_residual(const struct zone *zone, double *sums);
-// The integral of the pressure over the faces of a box inside (RNR-94-007, 3.3).
-double mz_zone_integral(const struct mz_equations *equations, const struct zone *zone);
-
 // To be called by all threads of a team, or outside of one. Computes the quantities derived from
 // the flow; ends with a barrier.
 void mz_derive(struct zone *zone);
 // Computes the explicit terms in plane k, times the step: forcing and differences of fluxes.
 void mz_rhs(const struct mz_equations *equations, struct zone *zone, int k);
 
-// Takes samples of a kernel of several zones, which `open` opens by mz_open(); and its columns.
-void mz_measure(struct bench *bench, const char *name, void (*open)(struct nas *nas));
-void mz_open(struct nas *nas, const struct mz_kernel *kernel);
+// Takes samples of a kernel of several zones; and its columns.
+void mz_measure(struct bench *bench, const char *name, const struct mz_kernel *kernel);
 // measure(), the run of an experiment whose kernel is `kernel`.
 #define MZ_MEASURE(name)                                                                          \
-    static void set_up(struct nas *nas) {                                                         \
-        mz_open(nas, &kernel);                                                                    \
-    }                                                                                             \
     static void measure(struct bench *bench) {                                                    \
-        mz_measure(bench, name, set_up);                                                          \
+        mz_measure(bench, name, &kernel);                                                         \
     }
 extern const struct column mz_columns[];
 

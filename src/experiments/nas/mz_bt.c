@@ -5,8 +5,6 @@
 
 enum { LANES = 4 }; // lines that are solved at once
 
-static const double gas = 0.4, heat = 1.4, viscosity = 0.1, conduction = 1.4 * 1.4;
-
 struct block {
     double at[FLOW][FLOW][LANES];
 };

@@ -7,7 +7,6 @@
 
 enum { LANES = 4 }; // lines that are relaxed at once
 
-static const double gas = 0.4, heat = 1.4;
 static const double omega = 1.2; // factor of over-relaxation
 
 // A direction's weights in the matrix, all times the step.

@@ -8,7 +8,6 @@ enum { LANES = 8 };   // lines that are solved at once
 enum { SYSTEMS = 3 }; // matrices of a line: at the flow's own speed, and with sound's or less it
 
 static const double root_half = 0.70710678118654752440;
-static const double gas = 0.4, conduction = 1.4 * 1.4, viscosity = 0.1;
 
 // A point of each of several lines.
 struct row {

@@ -10,6 +10,7 @@ enum { NAS_COLUMNS = SAMPLER_COLUMNS + 3, NAS_OWN_MOST = COLUMNS_MOST - NAS_COLU
 
 // One run of one kernel of one class on the ranks of `comm`, `threads` OpenMP threads each.
 struct nas {
+    const struct nas_kernel *kernel;
     MPI_Comm comm;
     int rank, size, threads;
     int class; // index into NAS_CLASSES
@@ -27,7 +28,8 @@ struct nas {
 
 struct nas_kernel {
     const char *name;
-    char largest; // class that it has; 0: C
+    const void *variant; // of those that several kernels share
+    char largest;        // class that it has; 0: C
     // Makes the input, untimed, and sets `mop`. Impossible options are a failure, agreed by the
     // caller.
     void (*open)(struct nas *nas);
@@ -97,3 +99,8 @@ double nas_sum(const struct nas *nas, double mine);
 
 // The share of `n` things that part `i` of `parts` has: [*first, *end).
 void nas_share(long n, int i, int parts, long *first, long *end);
+
+// The keys of IS: the buckets at which the parts of `size` ranks begin, and IS_BUCKETS behind the
+// last, so that all get about as many keys; `below` are the keys in lower buckets.
+enum { IS_BUCKETS = 1 << 10 };
+void is_cuts(const long *below, long total, int size, int *cuts);
