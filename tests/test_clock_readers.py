@@ -16,8 +16,7 @@ MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/sampler.h",
              "core/overhead.c"}
 #: Files that calibrate: they measure the time of a computation or of a wait before the first
 #: sample.
-CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c",
-               "experiments/method/waitpattern.c"}
+CALIBRATION = {"core/compute.c", "experiments/method/waitpattern.c"}
 #: Deadlines, and times of MPI_Init.
 DEADLINES = {"experiments/p2p/deadlock.c", "cotejo.c"}
 #: Separate programs and libraries, and what a machine is like.

@@ -49,16 +49,22 @@ void bench_print(struct bench *bench) {
     bench->printed = bench->samples.count;
 }
 
-int *bench_order(struct bench *bench, int count) {
-    int *list = malloc(((size_t)count + 1) * sizeof *list);
-    if (!list)
+struct walk bench_walk(struct bench *bench, int count) {
+    struct walk walk = {bench, 0, malloc(((size_t)count + 1) * sizeof(int)), 0, count};
+    if (!walk.list)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for an order of %d", count);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
-        order_list(&bench->order, list, count);
-        return list;
-    }
-    free(list);
-    return NULL;
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        order_list(&bench->order, walk.list, count);
+    return walk;
+}
+
+bool walk_on(struct walk *walk) {
+    bool more = walk->next < walk->count && !failed(&walk->bench->failure);
+    if (more)
+        walk->at = walk->list[walk->next++];
+    else
+        free(walk->list);
+    return more;
 }
 
 void bench_buffer(struct bench *bench, struct buffer *buffer, const char *name, size_t most,

@@ -62,9 +62,16 @@ struct experiment {
 // rank 0 prints.
 void bench_print(struct bench *bench);
 
-// The order in which `count` operations, sizes or steps are measured: a list to be freed. NULL on
-// all ranks: no memory, or something failed before; failure agreed. Collective.
-int *bench_order(struct bench *bench, int count);
+// Goes through `count` operations, sizes or steps in the order in which they are measured, as long
+// as nothing fails: for (struct walk walk = bench_walk(bench, count); walk_on(&walk);).
+// Collective; a failure of the begin (no memory) is agreed.
+struct walk {
+    struct bench *bench;
+    int at; // number of the present one
+    int *list, next, count;
+};
+struct walk bench_walk(struct bench *bench, int count);
+bool walk_on(struct walk *walk); // moves on; false: this was the last one, and the list is freed
 
 // The memory that an operation of a size needs on this rank, B, and whether it is there.
 struct need {

@@ -53,7 +53,7 @@ struct sizes curve_sizes(const struct options *options, struct failure *failure)
 
 static struct operation operation_of(const struct curve *curve, size_t bytes) {
     struct operation operation = curve->operation;
-    operation.message.bytes = bytes;
+    operation.message = (struct message){bytes, curve->messages * (double)bytes};
     if (curve->fit)
         curve->fit(&operation);
     return operation;
@@ -67,12 +67,10 @@ static void run_in_order(struct sampler *sampler, const struct curve *curve,
             struct operation operation = operation_of(curve, sizes->bytes[i]);
             sampler_set_up(sampler, &operation);
         }
-    int *list = bench_order(bench, (int)sizes->count);
-    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
-        struct operation operation = operation_of(curve, sizes->bytes[list[i]]);
+    for (struct walk walk = bench_walk(bench, (int)sizes->count); walk_on(&walk);) {
+        struct operation operation = operation_of(curve, sizes->bytes[walk.at]);
         sampler_measure(sampler, &operation);
     }
-    free(list);
 }
 
 // Sizes whose samples alternate. All ranks have the same sizes in the same order; only rank 0

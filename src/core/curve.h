@@ -11,6 +11,7 @@ extern const struct option curve_options[];
 struct curve {
     struct operation operation;
     void (*fit)(struct operation *operation); // sets what follows from `bytes`; NULL: nothing
+    double messages; // of `bytes` that one call moves between ranks, all together
 };
 
 // The sizes of --sizes with their perturbed neighbours (R. Turner, X. Chen, "Protocol-Dependent

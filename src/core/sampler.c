@@ -347,6 +347,10 @@ static struct sample sample_of(const struct sampler *sampler, const struct opera
                                       verdict->late_median_s, verdict->late_p99_s,
                                       clocked ? sampler->line.lead_s : 0,
                                       sampler->start->windows ? sampler->line.slot_s : 0}};
+    if (operation->special.share > 0)
+        sample.time_s *= operation->special.share;
+    for (int i = 0; i < operation->special.factors_count; i++)
+        sample.extra[SAMPLER_COLUMNS + i] = operation->special.factors[i];
     if (operation->around && operation->around->describe)
         operation->around->describe(operation, &timing, &sample);
     return sample;

@@ -56,6 +56,10 @@ struct special {
     bool bystander; // the time of this rank does not count
     bool program;   // a complete program: the check is its warm-up, no other call comes before
     bool own;       // its time is a quantity of its own, neither `single` nor `steady`
+    double share;   // of the time of a call that is one operation; 0: all of it
+    // Values of the columns behind those of the sampler, when a sample is kept.
+    const double *factors;
+    int factors_count;
     // Numbers that each rank notes during a sample, for `describe`. In a loop only the last sample
     // of a stage has notes, so such operations are run in stages of one sample.
     const double *notes;

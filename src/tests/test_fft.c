@@ -48,10 +48,10 @@ static void multiplies(void) {
 }
 
 static const struct fft_way *way_of(const char *name) {
-    const struct fft_way *way = fft_ways;
-    while (way->name && strcmp(way->name, name) != 0)
-        way++;
-    return way->name ? way : NULL;
+    for (int i = 0; i < FFT_WAYS; i++)
+        if (strcmp(fft_ways[i].name, name) == 0)
+            return &fft_ways[i];
+    return NULL;
 }
 
 // The lists of counts of an all-to-all that is under way belong to the library: the next one of

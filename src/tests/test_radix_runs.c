@@ -27,15 +27,6 @@ void *calloc(size_t items, size_t size) {
     return __libc_calloc(items, size);
 }
 
-static const struct radix_variant variants[] = {
-    {"polled", true, true, false, radix_deal_open, radix_polled, radix_own_close},
-    {"polled-posted", true, true, false, radix_deal_open, radix_polled_posted, radix_own_close},
-    {"serving", true, false, false, radix_deal_open, radix_serving, radix_own_close},
-    {"serving-posted", true, false, false, radix_deal_open, radix_serving_posted, radix_own_close},
-    {"alltoallv", false, false, false, NULL, radix_alltoallv, NULL},
-    {"split", false, false, false, radix_split_open, radix_split, radix_own_close},
-};
-
 static void runs(const struct radix_variant *variant, const struct clock *clock,
                  const char *distribution, int digit) {
     struct failure failure = {0};
@@ -72,10 +63,14 @@ int main(int count, char **arguments) {
     void *volatile probe = malloc(1); // our own call is seen
     CHECK(made == 1);
     free(probe);
-    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
-        runs(&variants[v], &clock, "uniform", 8);
-        runs(&variants[v], &clock, "equal", 11);
-        runs(&variants[v], &clock, "few", 3);
+    for (const struct radix_variant *v = radix_variants; v < radix_variants + RADIX_VARIANTS;
+         v++) {
+        // Threads need another level of MPI; what is alone is not in order over all ranks.
+        if (v->alone || strcmp(v->name, "threaded") == 0)
+            continue;
+        runs(v, &clock, "uniform", 8);
+        runs(v, &clock, "equal", 11);
+        runs(v, &clock, "few", 3);
     }
     MPI_Finalize();
     return check_status();

@@ -158,11 +158,6 @@ static void run_calls(void *state, long calls) {
     }
 }
 
-static void fit(struct operation *operation) {
-    const struct layer *layer = operation->state;
-    operation->message.payload = layer->act->moved * (double)operation->message.bytes;
-}
-
 static void describe(const struct operation *operation, const struct timing *timing,
                      struct sample *sample) {
     const struct layer *layer = operation->state;
@@ -237,7 +232,8 @@ static void layer_run(struct bench *bench, const struct act *act) {
     if (!failed(&bench->failure))
         open_buffers(bench, &layer, sizes_largest(&sizes));
     if (!failed(&bench->failure))
-        curve_run(&sampler, &(struct curve){operation_of(&layer), fit}, &sizes);
+        curve_run(&sampler, &(struct curve){operation_of(&layer), .messages = layer.act->moved},
+                  &sizes);
     sampler_close(&sampler);
     buffer_close(&layer.out);
     buffer_close(&layer.in);

@@ -4,16 +4,14 @@
 #include "experiment.h"
 
 static const struct option alltoall_options[] = {
-    {"sizes", OPTION_SIZES, "1:256Ki:x4", "B", NULL, 0, INT_MAX - (1 << 20),
-     "bytes from each rank to each other: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    SIZES_ROW("1:256Ki:x4", 0, INT_MAX - (1 << 20), "bytes from each rank to each other"),
     {"way", OPTION_CHOICE, "all", "",
      "all|collective|sendrecv|replace|blocking|nonblocking|one-sided|put|get", 0, 0,
      "collective: MPI_Alltoall; sendrecv, replace: in rounds of partners; blocking, nonblocking: "
      "all receives posted, then such sends; put, get: MPI_Put or MPI_Get between two fences; "
      "one-sided: both of them; all: all but these two"},
     BENCH_MEMORY_ROW,
-    {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
-     "cold: every message has a buffer that has left the caches"},
+    CACHE_ROW,
     SAMPLER_START_ROW("round-time"),
     {0},
 };
@@ -74,39 +72,37 @@ static void replace(struct everyone *all, struct call call) {
     }
 }
 
+static int after(const struct everyone *all, int step) {
+    return (all->rank + step) % all->size;
+}
+
 // All receives, the nearest sender first; each rank begins to send to its next neighbour, so
 // that no rank is everyone's first.
-static void post_receives(struct everyone *all, struct call call) {
+static void posted(struct everyone *all, struct call call, bool blocks) {
+    int count = 0;
     for (int step = 1; step < all->size; step++) {
-        int peer = (all->rank + all->size - step) % all->size;
+        int peer = after(all, all->size - step);
         MPI_Irecv(block(call.in, all, peer), all->count, MPI_BYTE, peer, TAG, all->comm,
-                  &all->requests[step - 1]);
+                  &all->requests[count++]);
     }
+    for (int step = 1; step < all->size; step++) {
+        char *bytes = block(call.out, all, after(all, step));
+        if (blocks)
+            MPI_Send(bytes, all->count, MPI_BYTE, after(all, step), TAG, all->comm);
+        else
+            MPI_Isend(bytes, all->count, MPI_BYTE, after(all, step), TAG, all->comm,
+                      &all->requests[count++]);
+    }
+    keep_own(all, call);
+    MPI_Waitall(count, all->requests, MPI_STATUSES_IGNORE);
 }
 
 static void blocking(struct everyone *all, struct call call) {
-    post_receives(all, call);
-    for (int step = 1; step < all->size; step++) {
-        int peer = (all->rank + step) % all->size;
-        MPI_Send(block(call.out, all, peer), all->count, MPI_BYTE, peer, TAG, all->comm);
-    }
-    keep_own(all, call);
-    MPI_Waitall(all->size - 1, all->requests, MPI_STATUSES_IGNORE);
+    posted(all, call, true);
 }
 
 static void nonblocking(struct everyone *all, struct call call) {
-    post_receives(all, call);
-    for (int step = 1; step < all->size; step++) {
-        int peer = (all->rank + step) % all->size;
-        MPI_Isend(block(call.out, all, peer), all->count, MPI_BYTE, peer, TAG, all->comm,
-                  &all->requests[all->size + step - 2]);
-    }
-    keep_own(all, call);
-    MPI_Waitall(2 * (all->size - 1), all->requests, MPI_STATUSES_IGNORE);
-}
-
-static int after(const struct everyone *all, int step) {
-    return (all->rank + step) % all->size;
+    posted(all, call, false);
 }
 
 // Accesses the place of this rank's block in each other rank's buffer. All ranks use the same slot
@@ -207,18 +203,16 @@ static void run_ways(struct bench *bench, struct everyone *all, const struct siz
     if (wanted(bench, "get"))
         all->far_out = errors_window(all->comm, &all->out);
     sampler_open(&sampler, bench, false);
-    int *list = bench_order(bench, planned);
-    for (int i = 0; i < planned && !failed(&bench->failure); i++) {
-        const struct way *way = &ways[list[i] / count];
+    for (struct walk walk = bench_walk(bench, planned); walk_on(&walk);) {
+        const struct way *way = &ways[walk.at / count];
         if (wanted(bench, way->name))
-            measure(&sampler, all, way, sizes->bytes[list[i] % count]);
+            measure(&sampler, all, way, sizes->bytes[walk.at % count]);
     }
     sampler_close(&sampler);
     if (all->far_in != MPI_WIN_NULL)
         MPI_Win_free(&all->far_in);
     if (all->far_out != MPI_WIN_NULL)
         MPI_Win_free(&all->far_out);
-    free(list);
 }
 
 // The sizes whose buffers fit into memory, to be freed by sizes_free.
@@ -244,18 +238,13 @@ static struct sizes fitting(struct bench *bench) {
 static void run(struct bench *bench) {
     struct everyone all = {.comm = bench->comm, .rank = bench->rank, .size = bench->size};
     struct sizes sizes = fitting(bench);
-    size_t most = sizes_largest(&sizes) * (size_t)bench->size, cache = bench_cache(bench);
-    if (!failed(&bench->failure)) {
-        bench_buffer(bench, &all.out, "send", most, cache, 1);
-        bench_buffer(bench, &all.in, "receive", most, cache, 1);
-        all.requests = malloc(2 * (size_t)bench->size * sizeof *all.requests);
-        if (!all.requests)
-            failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);
-        if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-            run_ways(bench, &all, &sizes);
-    }
-    buffer_close(&all.out);
-    buffer_close(&all.in);
+    size_t most = sizes_largest(&sizes) * (size_t)bench->size;
+    all.requests = malloc(2 * (size_t)bench->size * sizeof *all.requests);
+    if (!all.requests)
+        failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);
+    if (bench_buffers(bench, &all.out, &all.in, most, bench_cache(bench), 1))
+        run_ways(bench, &all, &sizes);
+    buffers_close(&all.out, &all.in);
     free(all.requests);
     sizes_free(&sizes);
 }

@@ -70,10 +70,6 @@ static MPI_Count count_in(const struct coll *coll, int block) {
     return coll_block(coll, from < 0 ? coll->rank : from, coll->rank);
 }
 
-static int larger(int a, int b) {
-    return a > b ? a : b;
-}
-
 // Returns the most bytes that `blocks` blocks take, with the gaps between ragged blocks.
 static double side_room(const struct coll *coll, int blocks, double count) {
     return blocks * (coll->ragged ? 2 * count + 1 : count) * (double)extent(coll);
@@ -150,7 +146,7 @@ static void point(struct coll *coll, char *out, char *in) {
 static void side_open(struct coll *coll, struct side *side, const char *name, int blocks,
                       MPI_Count (*count)(const struct coll *, int), bool carrier) {
     const struct flow *flow = coll->row->flow;
-    size_t room = (size_t)larger(blocks, 1), step = carrier ? 1 : extent(coll);
+    size_t room = (size_t)(blocks > 0 ? blocks : 1), step = carrier ? 1 : extent(coll);
     bool scattered = coll->ragged && flow->own_counts && !flow->split && !carrier;
     *side = (struct side){.blocks = blocks};
     side->counts = calloc(3 * room, sizeof(int));

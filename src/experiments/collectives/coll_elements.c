@@ -13,29 +13,19 @@ struct record {
     char kind[16];
 };
 
+// Name, payload and extent of an element, and its pieces; form_open makes the type.
 static const struct form forms[] = {
-    {.name = "byte", .unit = 1, .extent = 1, .pieces = 1, .piece = {{0, 1}}},
-    {.name = "contiguous", .unit = 64, .extent = 64, .pieces = 1, .piece = {{0, 64}}},
-    {.name = "vector",
-     .unit = 64,
-     .extent = 128,
-     .pieces = 8,
-     .piece = {{0, 8}, {16, 8}, {32, 8}, {48, 8}, {64, 8}, {80, 8}, {96, 8}, {112, 8}}},
-    {.name = "indexed",
-     .unit = 64,
-     .extent = 128,
-     .pieces = 4,
-     .piece = {{0, 8}, {24, 24}, {64, 16}, {112, 16}}},
-    {.name = "struct",
-     .unit = 64,
-     .extent = sizeof(struct record),
-     .pieces = 4,
-     .piece = {{0, 4}, {8, 24}, {32, 20}, {52, 16}}},
-    {.name = "subarray",
-     .unit = 64,
-     .extent = 128,
-     .pieces = 4,
-     .piece = {{8, 16}, {40, 16}, {72, 16}, {104, 16}}},
+    {"byte", 1, 1, 1, {{0, 1}}, 0},
+    {"contiguous", 64, 64, 1, {{0, 64}}, 0},
+    {"vector",
+     64,
+     128,
+     8,
+     {{0, 8}, {16, 8}, {32, 8}, {48, 8}, {64, 8}, {80, 8}, {96, 8}, {112, 8}},
+     0},
+    {"indexed", 64, 128, 4, {{0, 8}, {24, 24}, {64, 16}, {112, 16}}, 0},
+    {"struct", 64, sizeof(struct record), 4, {{0, 4}, {8, 24}, {32, 20}, {52, 16}}, 0},
+    {"subarray", 64, 128, 4, {{8, 16}, {40, 16}, {72, 16}, {104, 16}}, 0},
 };
 
 _Static_assert(sizeof(struct record) == 72 && offsetof(struct record, kind) == 52,

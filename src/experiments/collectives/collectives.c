@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective operations: chosen by name, one message size after the other, checked, timed after
 // a common start, checked again.
-#include "coll_overlap.h"
+#include "coll.h"
+#include "compute.h"
 #include "report.h"
+
+enum { CHAIN_BYTES = 8192 }; // of the computation: its data are in the first cache
 
 static const struct option collective_options[] = {
     {"operation", OPTION_TEXT, "blocking", "", NULL, 0, 0,
      "names, joined by commas: bcast, ibcast (non-blocking), bcast_init (persistent), ...; or "
      "blocking, nonblocking, persistent, neighbor, all; mockups: operations that are made of "
      "others, such as allgather_as_gather_bcast; -NAME leaves one out"},
-    {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, 64.0 * INT_MAX,
-     "message sizes: a list (8,4Ki) or ranges (8:1Mi:x2, 0:64:+8)"},
+    SIZES_ROW("8:2Mi:x4", 0, 64.0 * INT_MAX, "message sizes"),
     BENCH_MEMORY_ROW,
     {"groups", OPTION_INTEGER, "1", "", NULL, 1, 1 << 20,
      "communicators of as many consecutive ranks each, which all do the operation at once; its "
@@ -49,6 +51,87 @@ static const struct option collective_options[] = {
     {0},
 };
 
+// How much of a non-blocking operation a library does while the program computes.
+struct overlap {
+    struct coll coll;       // first: coll_prepare's state
+    double share;           // of the operation's own time that is computed beside it
+    long tests;             // calls of MPI_Test in the computation
+    struct compute compute; // a chain, whose time does not depend on what else the core could do
+    double multiply_add_s;  // time of one; 0: not measured yet
+    long steps;             // of one piece of it; there are `tests` + 1
+};
+
+static void run_compute(void *state, long calls) {
+    struct overlap *overlap = state;
+    for (; calls > 0; calls--)
+        for (long i = 0; i <= overlap->tests; i++)
+            compute_do(&overlap->compute, overlap->steps);
+}
+
+static void once(struct overlap *overlap) {
+    MPI_Request request;
+    int done;
+    coll_start(&overlap->coll, &request);
+    for (long i = 0; i <= overlap->tests; i++) {
+        if (i > 0)
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        compute_do(&overlap->compute, overlap->steps);
+    }
+    coll_finish(&overlap->coll, &request);
+}
+
+static void run_both(void *state, long calls) {
+    for (; calls > 0; calls--)
+        once(state);
+}
+
+// Returns the median time of the operation alone, whose samples begin at `from`. If no sample is
+// valid, returns the least time: the computation beside it need only be about as long. 0: no
+// samples on this rank.
+static double own_time(const struct samples *samples, size_t from) {
+    if (samples->count == from)
+        return 0;
+    struct samples alone = samples_group(samples, from);
+    double time = alone.count ? samples_summary(&alone, 0).median_s : 0;
+    if (isnan(time))
+        for (size_t i = 0; i < alone.count; i++)
+            time = fmin(time, alone.at[i].time_s); // of NaN and a number the number
+    free(alone.at);
+    return time;
+}
+
+// Takes three kinds of samples: the operation alone, a computation alone that is `share` times
+// as long as the operation's median, and both together. Collective, agreed.
+static void overlap_measure(struct sampler *sampler, struct overlap *overlap) {
+    struct bench *bench = sampler->bench;
+    struct coll *coll = &overlap->coll;
+    size_t from = bench->samples.count;
+    sampler_measure(
+        sampler, &(struct operation){.name = coll->row->alone,
+                                     .message = {.bytes = coll->bytes, .payload = coll->payload},
+                                     .around = &(const struct around){.prepare = coll_prepare},
+                                     .run = coll_run(coll),
+                                     .state = coll});
+    double median = own_time(&bench->samples, from);
+    announce(bench->comm, &median, 1);
+    if (overlap->share == 0 || median == 0 || failed(&bench->failure))
+        return;
+    double steps =
+        overlap->share * median / overlap->multiply_add_s / (double)(overlap->tests + 1);
+    overlap->steps = steps < 1 ? 1 : (long)steps;
+    sampler_measure(sampler, &(struct operation){.name = coll->row->compute,
+                                                 .message = {.bytes = coll->bytes},
+                                                 .run = run_compute,
+                                                 .state = overlap});
+    if (!failed(&bench->failure))
+        sampler_measure(sampler, &(struct operation){
+                                     .name = coll->row->both,
+                                     .message = {.bytes = coll->bytes, .payload = coll->payload},
+                                     .around = &(const struct around){.prepare = coll_prepare},
+                                     .run = run_both,
+                                     .state = overlap});
+}
+
 // State that all operations of a launch share, and state that only some of them need.
 struct study {
     struct bench *bench;
@@ -59,7 +142,6 @@ struct study {
     struct reduction reduction;
     struct peers all, near;
     struct overlap overlap;
-    struct coll coll;
     // The measurements, in the order of the list.
     struct plan {
         const struct collective *row;
@@ -137,22 +219,18 @@ static const char *impossible(const struct study *study, const struct collective
     return NULL;
 }
 
-static enum counting counting_of(const struct options *options) {
-    return options_is(options, "count-type", "int")     ? COUNTING_INT
-           : options_is(options, "count-type", "large") ? COUNTING_LARGE
-                                                        : COUNTING_AUTO;
-}
-
 // The topology is opened when the first operation needs it: not every library has them all.
 static void choose(struct study *study, const struct collective *row, enum variant variant) {
     const struct options *options = &study->bench->options;
     if (row->flow->neighbours && !study->near.topology)
         peers_open(&study->near, study->comm, options_text(options, "topology"),
                    &study->bench->failure);
-    study->coll = (struct coll){
+    study->overlap.coll = (struct coll){
         .row = row,
         .variant = variant,
-        .counting = counting_of(options),
+        .counting = options_is(options, "count-type", "int")     ? COUNTING_INT
+                    : options_is(options, "count-type", "large") ? COUNTING_LARGE
+                                                                 : COUNTING_AUTO,
         .rank = study->rank,
         .size = study->size,
         .first = study->bench->rank - study->rank,
@@ -172,9 +250,9 @@ static void choose(struct study *study, const struct collective *row, enum varia
 
 // Returns the memory that it takes on this rank, B.
 static double check_size(struct study *study, size_t bytes, struct failure *failure) {
-    bool fold = study->coll.row->flow->fold;
+    bool fold = study->overlap.coll.row->flow->fold;
     size_t unit = fold ? study->reduction.bytes : study->form.unit;
-    const char *name = study->coll.row->name[study->coll.variant];
+    const char *name = study->overlap.coll.row->name[study->overlap.coll.variant];
     if (bytes % unit)
         failure_set(failure, STATUS_USAGE,
                     "--sizes %zu: %s moves elements of %zu B (--%s); give multiples of that",
@@ -185,23 +263,24 @@ static double check_size(struct study *study, size_t bytes, struct failure *fail
         failure_set(failure, STATUS_USAGE,
                     "--layout %s: elements of %s must be aligned; give multiples of %zu",
                     study->bench->layout.name, name, aligned);
-    double room = coll_room(&study->coll, bytes);
+    double room = coll_room(&study->overlap.coll, bytes);
     if (room < 0)
         failure_set(
             failure, STATUS_USAGE,
             "--sizes %zu: counts or places of %s on %d ranks are larger than an int can say, and "
             "%s; ask for smaller --sizes",
             bytes, name, study->size,
-            study->coll.packed                     ? "MPI_Pack counts by int"
-            : study->coll.counting == COUNTING_INT ? "--count-type int allows no other"
-                                                   : "this MPI has no collectives with large "
-                                                     "counts (MPI_Bcast_c, MPI 4)");
+            study->overlap.coll.packed ? "MPI_Pack counts by int"
+            : study->overlap.coll.counting == COUNTING_INT
+                ? "--count-type int allows no other"
+                : "this MPI has no collectives with large "
+                  "counts (MPI_Bcast_c, MPI 4)");
     return room;
 }
 
 static void measure(struct study *study, const struct plan *plan) {
     struct bench *bench = study->bench;
-    struct coll *coll = &study->coll;
+    struct coll *coll = &study->overlap.coll;
     choose(study, plan->row, plan->variant);
     errors_during(coll->row->name[coll->variant], plan->bytes);
     coll_open(coll, plan->bytes, &bench->failure);
@@ -221,8 +300,9 @@ static void measure(struct study *study, const struct plan *plan) {
         sampler_check(&study->sampler, &operation, 0);
         // A simulated machine has no clock that advances during a computation, so the rate is
         // determined only if it is needed.
-        if (!failed(&bench->failure) && study->overlap.rate == 0)
-            overlap_open(&study->overlap, bench);
+        if (!failed(&bench->failure) && study->overlap.multiply_add_s == 0)
+            study->overlap.multiply_add_s =
+                compute_calibrate(&study->overlap.compute, &bench->clock);
         if (!failed(&bench->failure))
             overlap_measure(&study->sampler, &study->overlap);
         sampler_check(&study->sampler, &operation, 1);
@@ -294,11 +374,8 @@ static void keep_fitting(struct study *study) {
 }
 
 static void measure_all(struct study *study) {
-    struct failure *failure = &study->bench->failure;
-    int *list = bench_order(study->bench, study->planned);
-    for (int i = 0; i < study->planned && !failed(failure); i++)
-        measure(study, &study->plans[list[i]]);
-    free(list);
+    for (struct walk walk = bench_walk(study->bench, study->planned); walk_on(&walk);)
+        measure(study, &study->plans[walk.at]);
 }
 
 static void open_groups(struct study *study) {
@@ -325,9 +402,10 @@ static void open_study(struct study *study) {
     struct bench *bench = study->bench;
     struct failure *failure = &bench->failure;
     const struct options *options = &bench->options;
-    study->overlap.coll = &study->coll;
     study->overlap.share = options_real(options, "compute");
     study->overlap.tests = options_integer(options, "tests");
+    compute_open(&study->overlap.compute, CHAIN_BYTES, failure);
+    study->overlap.compute.chain = true;
     check_names(options_text(options, "operation"), failure);
     open_groups(study);
     if (options_integer(options, "root") >= study->size)
@@ -365,6 +443,7 @@ static void run(struct bench *bench) {
         sampler_close(&study.sampler);
         report_print(bench);
     }
+    compute_close(&study.overlap.compute);
     free(study.plans);
     peers_close(&study.near);
     peers_close(&study.all);
@@ -386,7 +465,6 @@ const struct experiment collective = {
         "A non-blocking operation has three kinds of samples: NAME, the operation alone;\n"
         "NAME.compute, a computation alone; NAME.both, the two at the same time.\n"
         "Method: Kurnosov, MPIPerf (2012); overlap as in IMB-NBC.",
-    .ranks = 0,
     .options = {collective_options, sampler_options, arrival_options, stop_options, sync_options,
                 report_options},
     .columns = sampler_columns,

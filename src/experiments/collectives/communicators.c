@@ -16,50 +16,32 @@ static const struct option communicators_options[] = {
 // The communicator of a launch that is made again and again, on one rank.
 struct maker {
     struct bench *bench;
-    int (*make)(struct maker *maker);
+    void (*make)(struct maker *maker);
     int colour, size, rank; // group of this rank; size and rank of it in what is made
     MPI_Group group;        // of the ranks of this colour
     MPI_Comm made;          // MPI_COMM_NULL: none
 };
 
-static int make_dup(struct maker *maker) {
-    return MPI_Comm_dup(maker->bench->comm, &maker->made);
-}
-
-static int make_idup(struct maker *maker) {
-    MPI_Request request;
-    MPI_Comm_idup(maker->bench->comm, &maker->made, &request);
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static int make_split(struct maker *maker) {
-    return MPI_Comm_split(maker->bench->comm, maker->colour, maker->bench->rank, &maker->made);
-}
-
-static int make_split_type(struct maker *maker) {
-    return MPI_Comm_split_type(maker->bench->comm, MPI_COMM_TYPE_SHARED, maker->bench->rank,
-                               MPI_INFO_NULL, &maker->made);
-}
-
-static int make_create(struct maker *maker) {
-    return MPI_Comm_create(maker->bench->comm, maker->group, &maker->made);
-}
-
-static int make_create_group(struct maker *maker) {
-    return MPI_Comm_create_group(maker->bench->comm, maker->group, maker->colour, &maker->made);
-}
-
-static int make_cart(struct maker *maker) {
-    int closed = 0;
-    return MPI_Cart_create(maker->bench->comm, 1, &maker->bench->size, &closed, 0, &maker->made);
-}
+#define MAKE(name, ...)                                                                           \
+    static void make_##name(struct maker *m) {                                                    \
+        __VA_ARGS__;                                                                              \
+    }
+MAKE(dup, MPI_Comm_dup(m->bench->comm, &m->made))
+MAKE(idup, MPI_Request request; MPI_Comm_idup(m->bench->comm, &m->made, &request);
+     MPI_Wait(&request, MPI_STATUS_IGNORE))
+MAKE(split, MPI_Comm_split(m->bench->comm, m->colour, m->bench->rank, &m->made))
+MAKE(split_type, MPI_Comm_split_type(m->bench->comm, MPI_COMM_TYPE_SHARED, m->bench->rank,
+                                     MPI_INFO_NULL, &m->made))
+MAKE(create, MPI_Comm_create(m->bench->comm, m->group, &m->made))
+MAKE(create_group, MPI_Comm_create_group(m->bench->comm, m->group, m->colour, &m->made))
+MAKE(cart, MPI_Cart_create(m->bench->comm, 1, &m->bench->size, &(int){0}, 0, &m->made))
 
 // The ranks of a communicator: all ranks, the ranks of a colour, or the ranks of a host.
 enum members { ALL, OF_COLOUR, OF_HOST };
 
 static const struct {
     const char *name, *operation;
-    int (*make)(struct maker *maker);
+    void (*make)(struct maker *maker);
     enum members members;
 } operations[OPERATIONS] = {
     {"dup", "comm-dup", make_dup, ALL},
@@ -153,17 +135,15 @@ static void open_group(struct maker *maker) {
 static void measure_all(struct bench *bench, struct sampler *sampler) {
     const char *list = options_text(&bench->options, "operation");
     struct maker maker = {.bench = bench, .made = MPI_COMM_NULL};
-    int *order = bench_order(bench, OPERATIONS);
     open_group(&maker);
-    for (int i = 0; i < OPERATIONS && !failed(&bench->failure); i++) {
-        int at = order[i];
-        if (!words_have(list, "all") && !words_have(list, operations[at].name))
+    for (struct walk walk = bench_walk(bench, OPERATIONS); walk_on(&walk);) {
+        if (!words_have(list, "all") && !words_have(list, operations[walk.at].name))
             continue;
-        maker.make = operations[at].make;
-        place(&maker, operations[at].members);
+        maker.make = operations[walk.at].make;
+        place(&maker, operations[walk.at].members);
         sampler_measure(sampler,
                         &(struct operation){
-                            .name = operations[at].operation,
+                            .name = operations[walk.at].operation,
                             .special = {.calls = 1},
                             .around = &(const struct around){.prepare = prepare, .check = check},
                             .run = run_calls,
@@ -171,7 +151,6 @@ static void measure_all(struct bench *bench, struct sampler *sampler) {
         release(&maker);
     }
     MPI_Group_free(&maker.group);
-    free(order);
 }
 
 static void run(struct bench *bench) {

@@ -2,11 +2,10 @@
 // Interference: a victim's messages and collectives, alone and beside an aggressor.
 #include "coll.h"
 
-enum { VICTIM_TAG = 1, LOAD_TAG, LAST_TAG, STOP_TAG };
+enum { LOAD_TAG = PINGPONG_TAG + 1, LAST_TAG, STOP_TAG };
 
 static const struct option interference_options[] = {
-    {"sizes", OPTION_SIZES, "8,64Ki", "B", NULL, 0, INT_MAX - (1 << 20),
-     "message sizes of the victim: a list (8,4Ki) or ranges (8:1Mi:x8)"},
+    SIZES_ROW("8,64Ki", 0, INT_MAX - (1 << 20), "message sizes of the victim"),
     {"victim", OPTION_CHOICE, "all", "", "all|pingpong|allreduce", 0, 0,
      "pingpong: between the ranks of each of its pairs; allreduce: a sum of double over its "
      "ranks"},
@@ -28,9 +27,11 @@ struct crowd {
     struct bench *bench;
     MPI_Comm comm;   // of all messages: receives of the aggressor leave the tag open
     MPI_Comm victim; // MPI_COMM_NULL on other ranks
+    int rank, ranks; // in it, of it
     int self, pairs, pair, peer;
     bool first, victims; // the first rank of a pair; a rank of the victim
     bool beside;         // the aggressor works
+    bool reduces;        // the victim
     int count, load;     // elements of the victim's operation; B of the aggressor's messages
     const struct reduction *sum;
     struct buffer out, in;
@@ -71,43 +72,23 @@ static void run_aggressor(const struct crowd *crowd) {
     pass_stop(crowd, crowd->pair + 2);
 }
 
-static void ping(const struct crowd *crowd) {
-    MPI_Send(crowd->out.pool, crowd->count, MPI_BYTE, crowd->peer, VICTIM_TAG, crowd->comm);
-}
-
-static void pong(const struct crowd *crowd) {
-    MPI_Recv(crowd->in.pool, crowd->count, MPI_BYTE, crowd->peer, VICTIM_TAG, crowd->comm,
-             MPI_STATUS_IGNORE);
-}
-
-static void run_pingpong(void *state, long calls) {
-    const struct crowd *crowd = state;
-    if (!crowd->victims && crowd->pair >= 0)
-        run_aggressor(crowd);
-    for (; crowd->victims && calls > 0; calls--) {
-        if (crowd->first)
-            ping(crowd);
-        pong(crowd);
-        if (!crowd->first)
-            ping(crowd);
-    }
-    if (crowd->self == 0)
-        pass_stop(crowd, 1);
-}
-
-static void run_allreduce(void *state, long calls) {
-    const struct crowd *crowd = state;
-    if (!crowd->victims && crowd->pair >= 0)
-        run_aggressor(crowd);
-    for (; crowd->victims && calls > 0; calls--)
+static void run_victim(const struct crowd *crowd, long calls) {
+    if (!crowd->reduces)
+        pingpong_calls(crowd->comm, crowd->peer, crowd->first, crowd->out.pool, crowd->in.pool,
+                       crowd->count, calls);
+    for (; crowd->reduces && calls > 0; calls--)
         MPI_Allreduce(crowd->out.pool, crowd->in.pool, crowd->count, crowd->sum->type,
                       crowd->sum->op, crowd->victim);
-    if (crowd->self == 0)
-        pass_stop(crowd, 1);
 }
 
-static bool reduces(const struct operation *operation) {
-    return operation->run == run_allreduce;
+static void run_calls(void *state, long calls) {
+    const struct crowd *crowd = state;
+    if (crowd->victims)
+        run_victim(crowd, calls);
+    else if (crowd->pair >= 0)
+        run_aggressor(crowd);
+    if (crowd->self == 0)
+        pass_stop(crowd, 1);
 }
 
 static void enter(const struct operation *operation) {
@@ -115,7 +96,12 @@ static void enter(const struct operation *operation) {
     size_t bytes = operation->message.bytes;
     buffer_shape(&crowd->out, crowd->victims ? bytes : (size_t)crowd->load);
     buffer_shape(&crowd->in, crowd->victims ? bytes : (size_t)crowd->load);
-    crowd->count = (int)(reduces(operation) ? bytes / crowd->sum->bytes : bytes);
+    crowd->count = (int)(crowd->reduces ? bytes / crowd->sum->bytes : bytes);
+}
+
+static void fill_summands(const struct crowd *crowd) {
+    reduction_fill(crowd->sum, crowd->out.pool, 0, (size_t)crowd->count, crowd->rank,
+                   crowd->ranks);
 }
 
 // Compares what arrived, byte by byte: a message of the peer, or the sum over the victim's ranks.
@@ -123,13 +109,11 @@ static void compare(const struct crowd *crowd, size_t bytes, bool sum, unsigned 
                     struct failure *failure) {
     size_t wrong = payload_check(crowd->in.pool, bytes, crowd->peer, round);
     if (sum) {
-        int rank, size;
-        MPI_Comm_rank(crowd->victim, &rank);
-        MPI_Comm_size(crowd->victim, &size);
-        reduction_expect(crowd->sum, crowd->out.pool, 0, (size_t)crowd->count, size, size);
+        reduction_expect(crowd->sum, crowd->out.pool, 0, (size_t)crowd->count, crowd->ranks,
+                         crowd->ranks);
         for (wrong = 0; wrong < bytes && crowd->in.pool[wrong] == crowd->out.pool[wrong];)
             wrong++;
-        reduction_fill(crowd->sum, crowd->out.pool, 0, (size_t)crowd->count, rank, size);
+        fill_summands(crowd);
     }
     if (wrong < bytes)
         failure_set(failure, STATUS_FAILED,
@@ -140,67 +124,44 @@ static void compare(const struct crowd *crowd, size_t bytes, bool sum, unsigned 
 
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct crowd *crowd = operation->state;
-    bool sum = crowd->victims && reduces(operation);
+    bool sum = crowd->victims && crowd->reduces;
     enter(operation);
     size_t bytes = crowd->victims ? operation->message.bytes : (size_t)crowd->load;
     payload_fill(crowd->out.pool, bytes, crowd->self, round);
     payload_poison(crowd->in.pool, bytes, crowd->peer, round);
-    if (sum) {
-        int rank, size;
-        MPI_Comm_rank(crowd->victim, &rank);
-        MPI_Comm_size(crowd->victim, &size);
-        reduction_fill(crowd->sum, crowd->out.pool, 0, (size_t)crowd->count, rank, size);
-    }
+    if (sum)
+        fill_summands(crowd);
     operation->run(crowd, 1);
     if (crowd->victims || (crowd->pair >= 0 && crowd->beside))
         compare(crowd, bytes, sum, round, failure);
 }
 
-// Halves the time of a ping-pong, so that it is the time one way. Adds the number of aggressor
-// ranks to the sample: 0 when the victim was alone.
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct crowd *crowd = operation->state;
-    (void)timing;
-    if (!reduces(operation))
-        sample->time_s *= 0.5;
-    sample->extra[SAMPLER_COLUMNS] = crowd->beside ? aggressors(crowd) : 0;
-}
-
-// Sets the least bytes that the victim's ranks receive.
-static void fit(struct operation *operation) {
-    const struct crowd *crowd = operation->state;
-    int pairs = (crowd->pairs + 1) / 2;
-    operation->message.payload = 2.0 * pairs * (double)operation->message.bytes;
-}
-
 // Both of an operation, alone and beside the aggressor, in the order that is drawn.
 static void measure(struct sampler *sampler, struct crowd *crowd, const struct sizes *sizes) {
-    static const struct {
-        const char *victim, *name;
-        void (*run)(void *state, long calls);
-    } victims[] = {{"pingpong", "victim-pingpong", run_pingpong},
-                   {"allreduce", "victim-allreduce", run_allreduce}};
+    static const char *const victims[] = {"pingpong", "allreduce"};
+    static const char *const names[] = {"victim-pingpong", "victim-allreduce"};
     struct bench *bench = sampler->bench;
-    int ways = aggressors(crowd) ? 4 : 2, *order = bench_order(bench, ways);
-    for (int i = 0; i < ways && !failed(&bench->failure); i++) {
-        int victim = order[i] % 2;
+    int ways = aggressors(crowd) ? 4 : 2;
+    for (struct walk walk = bench_walk(bench, ways); walk_on(&walk);) {
+        int victim = walk.at % 2;
         bool timed = victim ? crowd->victims : crowd->self < crowd->pairs && crowd->victims;
         if (!options_is(&bench->options, "victim", "all") &&
-            !options_is(&bench->options, "victim", victims[victim].victim))
+            !options_is(&bench->options, "victim", victims[victim]))
             continue;
-        crowd->beside = order[i] >= 2;
+        crowd->beside = walk.at >= 2;
+        crowd->reduces = victim;
         struct curve curve = {
-            {.name = victims[victim].name,
-             .special = {.bystander = !timed},
-             .around =
-                 &(const struct around){.enter = enter, .check = check, .describe = describe},
-             .run = victims[victim].run,
+            {.name = names[victim],
+             .special = {.bystander = !timed,
+                         .share = victim ? 1 : 0.5, // one way
+                         .factors = &(double){crowd->beside ? aggressors(crowd) : 0},
+                         .factors_count = 1},
+             .around = &(const struct around){.enter = enter, .check = check},
+             .run = run_calls,
              .state = crowd},
-            fit};
+            .messages = 2.0 * ((crowd->pairs + 1) / 2)}; // to the victim's ranks, at least
         curve_run(sampler, &curve, sizes);
     }
-    free(order);
 }
 
 static void place(struct crowd *crowd) {
@@ -213,6 +174,10 @@ static void place(struct crowd *crowd) {
     crowd->victims = crowd->pair >= 0 && crowd->pair % 2 == 0;
     MPI_Comm_dup(crowd->bench->comm, &crowd->comm);
     MPI_Comm_split(crowd->bench->comm, crowd->victims ? 0 : MPI_UNDEFINED, rank, &crowd->victim);
+    if (crowd->victims) {
+        MPI_Comm_rank(crowd->victim, &crowd->rank);
+        MPI_Comm_size(crowd->victim, &crowd->ranks);
+    }
     if (aggressors(crowd) == 0 && rank == 0)
         printf(
             "# %d ranks have no aggressor: only the victim alone is measured; start 4 or more\n",
@@ -246,8 +211,7 @@ static void run(struct bench *bench) {
     if (bench_buffers(bench, &crowd.out, &crowd.in, most, 0, 1))
         measure(&sampler, &crowd, &sizes);
     sampler_close(&sampler);
-    buffer_close(&crowd.out);
-    buffer_close(&crowd.in);
+    buffers_close(&crowd.out, &crowd.in);
     reduction_close(&sum);
     if (crowd.victim != MPI_COMM_NULL)
         MPI_Comm_free(&crowd.victim);

@@ -11,8 +11,7 @@ static const struct option files_options[] = {
     {"operation", OPTION_TEXT, "all", "", NULL, 0, 0,
      "names, joined by commas: write, read (MPI_File_write_at, ...), write-all, read-all "
      "(collective); or all"},
-    {"sizes", OPTION_SIZES, "4Ki,64Ki,1Mi", "B", NULL, 1, INT_MAX - (1 << 20),
-     "sizes of the block of each rank: a list (8,4Ki) or ranges (8:1Mi:x2)"},
+    SIZES_ROW("4Ki,64Ki,1Mi", 1, INT_MAX - (1 << 20), "sizes of the block of each rank"),
     {"flush", OPTION_CHOICE, "no", "", "no|yes", 0, 0,
      "yes: a write ends with MPI_File_sync, which is timed; no: it may end in the memory of the "
      "host"},
@@ -57,11 +56,10 @@ RUN(read_all, MPI_File_read_at_all, others, in, false)
 static const struct {
     const char *name, *operation;
     void (*run)(void *state, long calls);
-    bool writes;
-} operations[] = {{"write", "file-write", run_write, true},
-                  {"read", "file-read", run_read, false},
-                  {"write-all", "file-write-all", run_write_all, true},
-                  {"read-all", "file-read-all", run_read_all, false}};
+} operations[] = {{"write", "file-write", run_write},
+                  {"read", "file-read", run_read},
+                  {"write-all", "file-write-all", run_write_all},
+                  {"read-all", "file-read-all", run_read_all}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 static void enter(const struct operation *operation) {
@@ -143,7 +141,7 @@ static void measure_all(struct sampler *sampler, struct blocks *b, const struct 
                                .around = &(const struct around){.enter = enter, .check = check},
                                .run = operations[i].run,
                                .state = b},
-                              NULL};
+                              .messages = 0}; // none between ranks
         if (words_have(list, "all") || words_have(list, operations[i].name))
             curve_run(sampler, &curve, sizes);
     }
@@ -169,8 +167,7 @@ static void run(struct bench *bench) {
     sampler_close(&sampler);
     if (blocks.file != MPI_FILE_NULL)
         MPI_File_close(&blocks.file);
-    buffer_close(&blocks.out);
-    buffer_close(&blocks.in);
+    buffers_close(&blocks.out, &blocks.in);
     sizes_free(&sizes);
 }
 

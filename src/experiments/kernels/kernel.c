@@ -20,62 +20,53 @@ static bool forget_peak(void) {
     return done;
 }
 
-// State of a kernel while it is measured.
-struct measured {
-    struct bench *bench;
-    const struct kernel *kernel;
-    size_t from; // its first sample
-    bool peak_known;
-};
-
 enum { NOTES = sizeof(struct account) / sizeof(double), MESSAGES = KERNEL_PHASES };
 
 static void prepare(const struct operation *operation, long repetition) {
-    const struct measured *measured = operation->state;
+    const struct kernel *kernel = operation->state;
     (void)repetition;
-    *measured->kernel->account = (struct account){0};
-    measured->kernel->prepare(measured->kernel->state);
+    *kernel->account = (struct account){0};
+    kernel->prepare(kernel->state);
 }
 
 static void run(void *state, long calls) {
-    const struct measured *measured = state;
+    const struct kernel *kernel = state;
     (void)calls; // one
-    measured->kernel->run(measured->kernel->state);
+    kernel->run(kernel->state);
 }
 
 // The most memory is known when all samples have been taken, before they are written.
-static void keep_peak(const struct measured *measured) {
-    const struct kernel *kernel = measured->kernel;
-    struct bench *bench = measured->bench;
-    double mine = measured->peak_known ? status_of("VmHWM") - kernel->resident_before : NAN, most;
+static void keep_peak(const struct kernel *kernel) {
+    struct bench *bench = kernel->bench;
+    double mine = kernel->peak_known ? status_of("VmHWM") - kernel->resident_before : NAN, most;
     if (isnan(mine))
         mine = 0;
     MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, bench->comm);
-    for (size_t i = measured->from; bench->rank == 0 && i < bench->samples.count; i++)
+    for (size_t i = kernel->from; bench->rank == 0 && i < bench->samples.count; i++)
         bench->samples.at[i].extra[SAMPLER_COLUMNS + 1 + NOTES] = most;
 }
 
 // The first run is for the check alone; the most memory counts from there on.
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
-    struct measured *measured = operation->state;
+    struct kernel *kernel = operation->state;
     if (round == 0) {
         prepare(operation, -1);
-        run(measured, 1);
+        run(kernel, 1);
     } else {
-        keep_peak(measured);
+        keep_peak(kernel);
     }
-    measured->kernel->check(measured->kernel->state, failure);
+    kernel->check(kernel->state, failure);
     if (round == 0)
-        measured->peak_known = forget_peak();
+        kernel->peak_known = forget_peak();
 }
 
 // The slowest rank's phases, and the most that any rank sent.
 static void describe(const struct operation *operation, const struct timing *timing,
                      struct sample *sample) {
-    const struct measured *measured = operation->state;
+    const struct kernel *kernel = operation->state;
     const double *slowest = timing->notes + timing->slowest * timing->stride;
     double *extra = sample->extra + SAMPLER_COLUMNS, sent = 0;
-    *extra++ = measured->kernel->factor;
+    *extra++ = kernel->factor;
     for (int i = 0; i < NOTES; i++)
         extra[i] = slowest[i];
     for (int r = 0; r < timing->ranks; r++) {
@@ -84,12 +75,13 @@ static void describe(const struct operation *operation, const struct timing *tim
             extra[i] = fmax(extra[i], notes[i]);
         sent += notes[NOTES - 1];
     }
-    measured->bench->payload_bytes += sent;
+    kernel->bench->payload_bytes += sent;
 }
 
-void kernel_measure(struct sampler *sampler, const struct kernel *kernel) {
+void kernel_measure(struct sampler *sampler, struct kernel *kernel) {
     struct bench *bench = sampler->bench;
-    struct measured measured = {bench, kernel, bench->samples.count, false};
+    kernel->bench = bench;
+    kernel->from = bench->samples.count;
     bench->samples.held = true; // the most memory is known behind the last one
     sampler_measure(sampler,
                     &(struct operation){.name = kernel->operation,
@@ -102,6 +94,6 @@ void kernel_measure(struct sampler *sampler, const struct kernel *kernel) {
                                                                          .check = check,
                                                                          .describe = describe},
                                         .run = run,
-                                        .state = &measured});
+                                        .state = kernel});
     bench->samples.held = false;
 }

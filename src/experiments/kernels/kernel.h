@@ -32,12 +32,19 @@ struct kernel {
     // Whether the last run was right; may run more, agrees among the ranks.
     void (*check)(void *state, struct failure *failure);
     void *state;
+    // Set by kernel_measure.
+    struct bench *bench;
+    size_t from; // its first sample
+    bool peak_known;
 };
 
 // Takes samples of a kernel, a run each. A sample's phases are those of the rank that took
 // longest, so that they belong to its time. The first run and the last one are checked, and the
 // first is never a sample. Collective; failure agreed.
-void kernel_measure(struct sampler *sampler, const struct kernel *kernel);
+void kernel_measure(struct sampler *sampler, struct kernel *kernel);
 
 // Memory of this process that is resident now, B; NaN where the operating system has no value.
 double kernel_resident(void);
+
+// The experiment `fft` beyond its declaration; only where the build has FFTW.
+void fft_study(struct bench *bench);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Time by the relative address of buffers: of memcpy, and of collectives.
-#include "addresses.h"
-
 #include "coll.h"
+#include "systematic.h"
 
 static const struct option addresses_options[] = {
     {"operation", OPTION_TEXT,
@@ -10,8 +9,7 @@ static const struct option addresses_options[] = {
      0,
      "names, joined by commas: memcpy, reduce_local (the library's own sum of doubles), and "
      "blocking collectives"},
-    {"sizes", OPTION_SIZES, "16Ki,64Ki", "B", NULL, 8, 1 << 28,
-     "message sizes, in multiples of 8: a list (8,4Ki) or ranges (8:1Mi:x2, 8:64:+8)"},
+    SIZES_ROW("16Ki,64Ki", 8, 1 << 28, "message sizes, in multiples of 8"),
     {"offsets", OPTION_SIZES, "0:64:+8,512,2048,4032:4088:+8", "B", NULL, 0, 4095,
      "by how many bytes further in its page the destination begins than the source; in multiples "
      "of 8"},
@@ -31,8 +29,9 @@ struct subject {
     struct coll coll;
     struct layout layout;
     struct buffer from, to; // of what a rank does alone
-    size_t bytes, offset;
-    bool told; // the samples have the column `offset`
+    size_t bytes;
+    double offset;
+    int told; // 1: the samples have the column `offset`
 };
 
 // Objects that all collectives share.
@@ -63,16 +62,8 @@ static void lay_out(struct subject *subject, const struct bench *bench, bool by_
     if (by_malloc)
         return;
     subject->layout.shifts_count = 2;
-    subject->layout.shifts[0] = one && !root ? subject->offset : 0;
-    subject->layout.shifts[1] = one && root ? 0 : subject->offset;
-}
-
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct subject *subject = operation->state;
-    (void)timing;
-    if (subject->told)
-        sample->extra[SAMPLER_COLUMNS] = (double)subject->offset;
+    subject->layout.shifts[0] = one && !root ? (size_t)subject->offset : 0;
+    subject->layout.shifts[1] = one && root ? 0 : (size_t)subject->offset;
 }
 
 static void copy(void *state, long calls) {
@@ -127,10 +118,14 @@ static const struct alone {
     void (*run)(void *state, long calls);
     struct around around;
 } alone[] = {
-    {"memcpy", copy, {.check = check_copy, .describe = describe}},
-    {"reduce_local", add, {.check = check_add, .describe = describe}},
+    {"memcpy", copy, {.check = check_copy}},
+    {"reduce_local", add, {.check = check_add}},
 };
 enum { ALONE = sizeof alone / sizeof *alone };
+
+static struct special special_of(const struct subject *subject) {
+    return (struct special){.factors = &subject->offset, .factors_count = subject->told};
+}
 
 static void measure_alone(struct sampler *sampler, struct subject *subject,
                           const struct alone *what, const char *name) {
@@ -141,6 +136,7 @@ static void measure_alone(struct sampler *sampler, struct subject *subject,
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         sampler_measure(sampler, &(struct operation){.name = name,
                                                      .message = {.bytes = subject->bytes},
+                                                     .special = special_of(subject),
                                                      .around = &what->around,
                                                      .run = what->run,
                                                      .state = subject});
@@ -165,12 +161,13 @@ static void measure_coll(struct sampler *sampler, struct subject *subject,
     if (failed(&bench->failure))
         return;
     sampler_measure(
-        sampler, &(struct operation){
-                     .name = name,
-                     .message = {.bytes = subject->bytes, .payload = subject->coll.payload},
-                     .around = &(const struct around){.check = coll_check, .describe = describe},
-                     .run = coll_run(&subject->coll),
-                     .state = subject});
+        sampler,
+        &(struct operation){.name = name,
+                            .message = {.bytes = subject->bytes, .payload = subject->coll.payload},
+                            .special = special_of(subject),
+                            .around = &(const struct around){.check = coll_check},
+                            .run = coll_run(&subject->coll),
+                            .state = subject});
     coll_close(&subject->coll);
 }
 
@@ -182,7 +179,7 @@ static const struct collective *row_of(const char *name) {
 }
 
 // The address where copies take longest, as rank 0 finds it, for all.
-static size_t worst_address(const struct bench *bench, size_t bytes) {
+static double worst_address(const struct bench *bench, size_t bytes) {
     double offset = 8;
 #ifndef COTEJO_SIMULATED
     if (bench->rank == 0)
@@ -191,7 +188,7 @@ static size_t worst_address(const struct bench *bench, size_t bytes) {
     (void)bytes;
 #endif
     announce(bench->comm, &offset, 1);
-    return (size_t)offset;
+    return offset;
 }
 
 void addresses_errors(struct sampler *sampler, size_t bytes) {
@@ -214,35 +211,25 @@ void addresses_errors(struct sampler *sampler, size_t bytes) {
     tools_close(&tools);
 }
 
-// The requested operations; each has one of the two kinds.
-struct plan {
-    struct {
-        const struct alone *alone;
-        const struct collective *row;
-    } at[64];
-    int count;
-};
-
 // Whether every rank may have a send and a receive buffer for messages between any ranks.
 static bool suits(const struct collective *row) {
     return row->flow->sends != BLOCKS_NONE && !row->flow->neighbours && !row->mockup;
 }
 
-static void plan_all(struct plan *plan, const char *list, struct failure *failure) {
+// The name of number `i` of all operations, those of a rank alone before the collectives; NULL: it
+// is none that is measured here.
+static const char *name_of(int i) {
+    if (i < ALONE)
+        return alone[i].name;
+    return suits(&collectives[i - ALONE]) ? collectives[i - ALONE].name[BLOCKING] : NULL;
+}
+
+static void check_names(const char *list, struct failure *failure) {
     const char *names[64];
     int count = 0;
-    for (int i = 0; i < ALONE; i++) {
-        names[count++] = alone[i].name;
-        if (words_have(list, alone[i].name))
-            plan->at[plan->count++].alone = &alone[i];
-    }
-    for (int i = 0; i < collectives_count; i++) {
-        if (!suits(&collectives[i]))
-            continue;
-        names[count++] = collectives[i].name[BLOCKING];
-        if (words_have(list, names[count - 1]))
-            plan->at[plan->count++].row = &collectives[i];
-    }
+    for (int i = 0; i < ALONE + collectives_count; i++)
+        if (name_of(i))
+            names[count++] = name_of(i);
     words_check("operation", list, names, count, failure);
 }
 
@@ -256,34 +243,32 @@ static void check_multiples(const char *option, const struct sizes *sizes,
 }
 
 // Every operation, size and offset in the order that is drawn.
-static void measure_all(struct sampler *sampler, const struct tools *tools,
-                        const struct plan *plan) {
+static void measure_all(struct sampler *sampler, const struct tools *tools) {
     struct bench *bench = sampler->bench;
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     const struct sizes *offsets = options_sizes(&bench->options, "offsets");
-    int each = (int)(sizes->count * offsets->count), count = plan->count * each;
-    int *list = bench_order(bench, count);
-    for (int i = 0; i < count && !failed(&bench->failure); i++) {
-        const struct alone *what = plan->at[list[i] / each].alone;
-        const struct collective *row = plan->at[list[i] / each].row;
-        size_t at = (size_t)(list[i] % each);
+    int each = (int)(sizes->count * offsets->count), count = (ALONE + collectives_count) * each;
+    for (struct walk walk = bench_walk(bench, count); walk_on(&walk);) {
+        int number = walk.at / each;
+        const char *name = name_of(number);
+        size_t at = (size_t)(walk.at % each);
         struct subject subject = {.bytes = sizes->bytes[at / offsets->count],
-                                  .offset = offsets->bytes[at % offsets->count],
-                                  .told = true};
-        if (row)
-            measure_coll(sampler, &subject, tools, row, row->name[BLOCKING], false);
+                                  .offset = (double)offsets->bytes[at % offsets->count],
+                                  .told = 1};
+        if (!name || !words_have(options_text(&bench->options, "operation"), name))
+            continue;
+        if (number < ALONE)
+            measure_alone(sampler, &subject, &alone[number], name);
         else
-            measure_alone(sampler, &subject, what, what->name);
+            measure_coll(sampler, &subject, tools, &collectives[number - ALONE], name, false);
     }
-    free(list);
 }
 
 static void run(struct bench *bench) {
     const struct options *options = &bench->options;
-    struct plan plan = {0};
     struct tools tools = {0};
     struct sampler sampler;
-    plan_all(&plan, options_text(options, "operation"), &bench->failure);
+    check_names(options_text(options, "operation"), &bench->failure);
     check_multiples("sizes", options_sizes(options, "sizes"), &bench->failure);
     check_multiples("offsets", options_sizes(options, "offsets"), &bench->failure);
     if (strcmp(bench->layout.name, "page") != 0)
@@ -297,7 +282,7 @@ static void run(struct bench *bench) {
     tools_open(&tools, bench);
     sampler_open(&sampler, bench, false);
     if (!failed(&bench->failure))
-        measure_all(&sampler, &tools, &plan);
+        measure_all(&sampler, &tools);
     sampler_close(&sampler);
     tools_close(&tools);
 }

@@ -148,8 +148,7 @@ static void run(struct bench *bench) {
         if (!failed(&bench->failure))
             collect(&store, sizes);
     }
-    buffer_close(&store.out);
-    buffer_close(&store.in);
+    buffers_close(&store.out, &store.in);
     free(store.footprints);
 }
 
@@ -161,7 +160,6 @@ const struct experiment memory = {
         "the last.\nThe library takes resident - before - buffers. Times: of MPI_Init, "
         "of the first\nexchange, and the mean of the others. Method: Kurnosov, MPIPerf (2012), "
         "outlook.",
-    .ranks = 0,
     .ordered = true,
     .usage = true,
     .options = {memory_options},

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Start skew: how far apart ranks begin, for each way to start.
-#include "skew.h"
-
 #include "overhead.h"
+#include "systematic.h"
 
 const struct option skew_options[] = {
     {"starts", OPTION_INTEGER, "1000", "", NULL, 1, 1e6,
@@ -17,7 +16,7 @@ static void describe(const struct operation *operation, const struct timing *tim
     sample->time_s = timing->apart_s;
 }
 
-void skew_measure(struct sampler *sampler, const char *start, const char *operation) {
+static void measure(struct sampler *sampler, const char *start, const char *operation) {
     long starts = options_integer(&sampler->bench->options, "starts");
     const struct start *asked = sampler->start;
     const struct stop stop = sampler->stop;
@@ -32,17 +31,22 @@ void skew_measure(struct sampler *sampler, const char *start, const char *operat
     sampler->stop = stop;
 }
 
+void skew_measure(struct sampler *sampler) {
+    static const char *const ways[][2] = {{"mpi-barrier", "skew-mpi-barrier"},
+                                          {"barrier", "skew-barrier"},
+                                          {"round-time", "skew-deadline"}};
+    for (int i = 0; i < 3 && !failed(&sampler->bench->failure); i++)
+        measure(sampler, ways[i][0], ways[i][1]);
+}
+
 static void run(struct bench *bench) {
     struct sampler sampler;
     sampler_open(&sampler, bench, true);
     if (!failed(&bench->failure) && !sampler.sync.method)
         failure_set(&bench->failure, STATUS_USAGE,
                     "skew is measured by one clock for all ranks; give --sync hierarchical");
-    const char *const ways[][2] = {{"mpi-barrier", "skew-mpi-barrier"},
-                                   {"barrier", "skew-barrier"},
-                                   {"round-time", "skew-deadline"}};
-    for (int i = 0; i < 3 && !failed(&bench->failure); i++)
-        skew_measure(&sampler, ways[i][0], ways[i][1]);
+    if (!failed(&bench->failure))
+        skew_measure(&sampler);
     sampler_close(&sampler);
 }
 

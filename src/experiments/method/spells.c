@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 // APART: B from one line to the next: another page, and another set of the nearest cache.
-enum { TAG = 1, OPERATIONS_MOST = 16, LINE = 128, APART = 4096 + LINE };
+enum { OPERATIONS_MOST = 16, LINE = 128, APART = 4096 + LINE };
 
 static const struct option spells_options[] = {
     {"sizes", OPTION_SIZES, "1,64Ki", "B", NULL, 0, 1 << 28,
@@ -40,15 +40,9 @@ struct lane {
 
 static void pass_message(void *state, long calls) {
     struct lane *lane = state;
-    MPI_Comm comm = lane->bench->comm;
-    int peer = 1 - lane->bench->rank;
-    for (; calls > 0; calls--) {
-        if (lane->bench->rank == 0)
-            MPI_Send(lane->out.pool, lane->count, MPI_BYTE, peer, TAG, comm);
-        MPI_Recv(lane->in.pool, lane->count, MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
-        if (lane->bench->rank == 1)
-            MPI_Send(lane->out.pool, lane->count, MPI_BYTE, peer, TAG, comm);
-    }
+    int rank = lane->bench->rank;
+    pingpong_calls(lane->bench->comm, 1 - rank, rank == 0, lane->out.pool, lane->in.pool,
+                   lane->count, calls);
 }
 
 static atomic_long *ball_of(const struct lane *lane, long line) {
@@ -83,22 +77,15 @@ static void check_message(const struct operation *operation, unsigned round,
 }
 
 // Every operation has a stage of samples in each round.
-static void describe_line(const struct operation *operation, const struct timing *timing,
-                          struct sample *sample) {
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
     const struct lane *lane = operation->state;
     (void)timing;
     sample->extra[SAMPLER_COLUMNS] = (double)(sample->repetition / lane->stage);
 }
 
-// A round trip is two messages; of the line it is one operation.
-static void describe_message(const struct operation *operation, const struct timing *timing,
-                             struct sample *sample) {
-    describe_line(operation, timing, sample);
-    sample->time_s /= 2;
-}
-
-static const struct around message = {.check = check_message, .describe = describe_message},
-                           line = {.describe = describe_line};
+static const struct around message = {.check = check_message, .describe = describe},
+                           line = {.describe = describe};
 
 struct study {
     struct sampler sampler;
@@ -139,6 +126,7 @@ static void add_message(struct study *study, struct bench *bench, size_t bytes) 
     study->turns[study->count++].operation =
         (struct operation){.name = "pingpong",
                            .message = {.bytes = bytes, .payload = 2 * (double)bytes},
+                           .special = {.share = 0.5}, // of the line a round trip is one
                            .around = &message,
                            .run = pass_message,
                            .state = lane};
@@ -186,8 +174,7 @@ static void run(struct bench *bench) {
         measure(&study, bench);
     sampler_close(&study.sampler);
     for (int i = 0; i < study.count; i++) {
-        buffer_close(&study.lanes[i].out);
-        buffer_close(&study.lanes[i].in);
+        buffers_close(&study.lanes[i].out, &study.lanes[i].in);
     }
     if (study.window != MPI_WIN_NULL)
         MPI_Win_free(&study.window);

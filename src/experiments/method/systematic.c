@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The systematic errors of measuring collectives, MPIPerf's six and three more, each as two
 // operations: with and without.
-#include "addresses.h"
-#include "skew.h"
+#include "systematic.h"
 
 static const struct option systematic_options[] = {
     {"sizes", OPTION_SIZES, "8,8Ki", "B", NULL, 1, INT_MAX, "message sizes"},
-    {0},
-};
-
-// Error 1: first calls of collective operations, in which a library sets things up.
-
-static const struct option first_calls_options[] = {
     {"communicators", OPTION_INTEGER, "10", "", NULL, 1, 10000,
      "new communicators on which the first call is compared with the second"},
     {0},
 };
+
+// Error 1: first calls of collective operations, in which a library sets things up.
 
 // Arguments of a call: a block of `count` bytes for each rank, to send and to receive.
 struct blocks {
@@ -24,33 +19,17 @@ struct blocks {
     char *out, *in;
 };
 
-static void call_bcast(const struct blocks *b) {
-    MPI_Bcast(b->in, b->count, MPI_BYTE, 0, b->comm);
-}
-
-static void call_allreduce(const struct blocks *b) {
-    MPI_Allreduce(b->out, b->in, b->count, MPI_BYTE, MPI_BOR, b->comm);
-}
-
-static void call_gather(const struct blocks *b) {
-    MPI_Gather(b->out, b->count, MPI_BYTE, b->in, b->count, MPI_BYTE, 0, b->comm);
-}
-
-static void call_allgather(const struct blocks *b) {
-    MPI_Allgather(b->out, b->count, MPI_BYTE, b->in, b->count, MPI_BYTE, b->comm);
-}
-
-static void call_alltoall(const struct blocks *b) {
-    MPI_Alltoall(b->out, b->count, MPI_BYTE, b->in, b->count, MPI_BYTE, b->comm);
-}
-
-static void call_reduce(const struct blocks *b) {
-    MPI_Reduce(b->out, b->in, b->count, MPI_BYTE, MPI_BOR, 0, b->comm);
-}
-
-static void call_barrier(const struct blocks *b) {
-    MPI_Barrier(b->comm);
-}
+#define CALL(name, ...)                                                                           \
+    static void call_##name(const struct blocks *b) {                                             \
+        __VA_ARGS__;                                                                              \
+    }
+CALL(bcast, MPI_Bcast(b->in, b->count, MPI_BYTE, 0, b->comm))
+CALL(allreduce, MPI_Allreduce(b->out, b->in, b->count, MPI_BYTE, MPI_BOR, b->comm))
+CALL(gather, MPI_Gather(b->out, b->count, MPI_BYTE, b->in, b->count, MPI_BYTE, 0, b->comm))
+CALL(allgather, MPI_Allgather(b->out, b->count, MPI_BYTE, b->in, b->count, MPI_BYTE, b->comm))
+CALL(alltoall, MPI_Alltoall(b->out, b->count, MPI_BYTE, b->in, b->count, MPI_BYTE, b->comm))
+CALL(reduce, MPI_Reduce(b->out, b->in, b->count, MPI_BYTE, MPI_BOR, 0, b->comm))
+CALL(barrier, MPI_Barrier(b->comm))
 
 // The content of `in` after an operation. Block m of rank r's `out` is message m of sender r.
 enum left {
@@ -179,13 +158,13 @@ static void first_calls_measure(struct bench *bench, size_t bytes) {
         if (blocks.comm != MPI_COMM_NULL)
             MPI_Comm_free(&blocks.comm);
     }
-    buffer_close(&out);
-    buffer_close(&in);
+    buffers_close(&out, &in);
     sampler_close(&sampler);
 }
 
 struct broadcast {
     bool unwritten; // nothing, when the timing begins
+    bool rotating;  // the root
     MPI_Comm comm;
     int rank, size, count, root;
     struct buffer buffer;
@@ -194,14 +173,8 @@ struct broadcast {
 
 static void next_place(const struct operation *operation, long repetition) {
     struct broadcast *b = operation->state;
-    (void)repetition;
     b->place = buffer_next(&b->buffer);
-}
-
-static void rotate(const struct operation *operation, long repetition) {
-    struct broadcast *b = operation->state;
-    next_place(operation, repetition);
-    b->root = repetition < 0 ? 0 : (int)(repetition % b->size);
+    b->root = b->rotating && repetition > 0 ? (int)(repetition % b->size) : 0;
 }
 
 static void bcast(void *state, long calls) {
@@ -244,15 +217,14 @@ static struct broadcast broadcast_of(struct bench *bench, size_t bytes) {
         .comm = bench->comm, .rank = bench->rank, .size = bench->size, .count = (int)bytes};
 }
 
-static const struct around in_turn = {.prepare = next_place, .check = check},
-                           rotating = {.prepare = rotate, .check = check};
+static const struct around around = {.prepare = next_place, .check = check};
 
 static struct operation operation_of(struct broadcast *b, const char *name,
                                      void (*run)(void *, long)) {
     return (struct operation){
         .name = name,
         .message = {.bytes = (size_t)b->count, .payload = (double)b->count * (b->size - 1)},
-        .around = &in_turn,
+        .around = &around,
         .run = run,
         .state = b};
 }
@@ -274,8 +246,7 @@ static void broadcasts(struct sampler *sampler, size_t bytes) {
         struct operation operation = operation_of(&b, ways[i].operation, bcast);
         bool per_rank = sampler->per_rank;
         b.unwritten = ways[i].unwritten;
-        if (ways[i].rotating)
-            operation.around = &rotating;
+        b.rotating = ways[i].rotating;
         sampler->per_rank |= ways[i].per_rank;
         memory_ask(bench->comm, buffer_room(bytes, ways[i].cold ? node_cache() : 0, 1),
                    &bench->failure);
@@ -317,15 +288,13 @@ static void loops(struct sampler *sampler, size_t bytes) {
 // All ways of a size; sizes in the order that is drawn.
 static void measure_all(struct sampler *sampler, const struct sizes *sizes) {
     struct bench *bench = sampler->bench;
-    int *list = bench_order(bench, (int)sizes->count);
-    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
-        broadcasts(sampler, sizes->bytes[list[i]]);
+    for (struct walk walk = bench_walk(bench, (int)sizes->count); walk_on(&walk);) {
+        broadcasts(sampler, sizes->bytes[walk.at]);
         if (!failed(&bench->failure))
-            loops(sampler, sizes->bytes[list[i]]);
+            loops(sampler, sizes->bytes[walk.at]);
         if (!failed(&bench->failure))
-            addresses_errors(sampler, sizes->bytes[list[i]]);
+            addresses_errors(sampler, sizes->bytes[walk.at]);
     }
-    free(list);
 }
 
 static void run(struct bench *bench) {
@@ -338,11 +307,8 @@ static void run(struct bench *bench) {
     if (!failed(&bench->failure))
         measure_all(&sampler, sizes);
     // Error 5: a barrier as the start line.
-    if (!failed(&bench->failure) && sampler.sync.method) {
-        skew_measure(&sampler, "mpi-barrier", "skew-mpi-barrier");
-        skew_measure(&sampler, "barrier", "skew-barrier");
-        skew_measure(&sampler, "round-time", "skew-deadline");
-    }
+    if (!failed(&bench->failure) && sampler.sync.method)
+        skew_measure(&sampler);
     sampler_close(&sampler);
 }
 
@@ -365,8 +331,7 @@ const struct experiment systematic_errors = {
         "  memcpy-page\n"
         "where malloc puts buffers: alltoall-malloc against alltoall-page\n"
         "Method: MPIPerf (Kurnosov 2012).",
-    .options = {systematic_options, first_calls_options, skew_options, sampler_options,
-                stop_options, sync_options},
+    .options = {systematic_options, skew_options, sampler_options, stop_options, sync_options},
     .columns = sampler_columns,
     .reach = REACH_MANAGED,
     .run = run,

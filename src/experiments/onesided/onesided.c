@@ -24,38 +24,15 @@ static const struct column columns[] = {
     {0},
 };
 
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct pair *pair = operation->state;
-    const struct rma *rma = pair->pattern->variant;
-    pair_describe(operation, timing, sample);
-    sample->extra[PAIR_COLUMNS] = (double)rma->queue;
-    sample->extra[PAIR_COLUMNS + 1] = rma->both ? 2 : 1;
-}
-
 static void measure(struct bench *bench, struct rma *rma, const char *name) {
     const struct sizes *queues = options_sizes(&bench->options, "queue");
-    const struct rma_operation *row = rma->row;
     rma->both = options_is(&bench->options, "ways", "both");
     for (size_t i = 0; i < queues->count && !failed(&bench->failure); i++) {
         rma->queue = queues->bytes[i];
-        int moved = (int)rma->queue * (row->writes + row->fetches) * (rma->both ? 2 : 1);
-        pair_run(bench, &(struct pattern){
-                            .operation = {.name = name,
-                                          .around = &(const struct around){.enter = rma_enter,
-                                                                           .leave = rma_leave,
-                                                                           .check = rma_check,
-                                                                           .describe = describe},
-                                          .run = row->run[rma->sync]},
-                            .share = 1 / (double)rma->queue,
-                            .moved = moved,
-                            .timed = rma->both ? PAIR_BOTH : 0,
-                            .slots = rma->queue,
-                            .only = row->single ? rma->element : 0,
-                            .choose = rma_choose,
-                            .open = rma_open,
-                            .close = rma_close,
-                            .variant = rma});
+        struct pattern pattern = rma_pattern(rma, name);
+        pattern.factors = (double[]){(double)rma->queue, rma->both ? 2 : 1};
+        pattern.factors_count = 2;
+        pair_run(bench, &pattern);
     }
 }
 

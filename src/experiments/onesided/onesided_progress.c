@@ -6,8 +6,7 @@
 enum { CHAIN_BYTES = 65536 };
 
 static const struct option progress_options[] = {
-    {"sizes", OPTION_SIZES, "8,4Ki,256Ki", "B", NULL, 1, INT_MAX - (1 << 20),
-     "what an operation moves: a list (8,4Ki) or ranges (8:1Mi:x2, 8:64:+8)"},
+    SIZES_ROW("8,4Ki,256Ki", 1, INT_MAX - (1 << 20), "what an operation moves"),
     {"compute", OPTION_SIZES, "0,1000", "us", NULL, 0, 1000000,
      "times that the target computes from the common start on, as a list; 0: it waits in the "
      "library at once"},
@@ -25,7 +24,6 @@ static const struct column columns[] = {
 struct busy {
     struct rma rma; // first: a pattern's variant is both
     struct compute *compute;
-    size_t microseconds;
     long multiply_adds;
 };
 
@@ -38,14 +36,6 @@ static void run_both(void *state, long calls) {
         compute_do(busy->compute, busy->multiply_adds);
 }
 
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct pair *pair = operation->state;
-    const struct busy *busy = pair->pattern->variant;
-    pair_describe(operation, timing, sample);
-    sample->extra[PAIR_COLUMNS] = (double)busy->microseconds;
-}
-
 static void measure(struct bench *bench, struct rma *rma, const char *name) {
     const struct sizes *times = options_sizes(&bench->options, "compute");
     struct compute compute = {0};
@@ -55,24 +45,14 @@ static void measure(struct bench *bench, struct rma *rma, const char *name) {
     for (size_t i = 0; i < times->count && !failed(&bench->failure); i++) {
         struct busy busy = {.rma = *rma,
                             .compute = &compute,
-                            .microseconds = times->bytes[i],
                             .multiply_adds = lround(1e-6 * (double)times->bytes[i] / one_s)};
-        pair_run(bench, &(struct pattern){
-                            .operation = {.name = name,
-                                          .special = {.own = true, .calls = 1},
-                                          .around = &(const struct around){.enter = rma_enter,
-                                                                           .leave = rma_leave,
-                                                                           .check = rma_check,
-                                                                           .describe = describe},
-                                          .run = run_both},
-                            .share = 1,
-                            .moved = rma->row->writes + rma->row->fetches,
-                            .slots = 1,
-                            .only = rma->row->single ? rma->element : 0,
-                            .choose = rma_choose,
-                            .open = rma_open,
-                            .close = rma_close,
-                            .variant = &busy});
+        struct pattern pattern = rma_pattern(rma, name);
+        pattern.operation.special = (struct special){.own = true, .calls = 1};
+        pattern.operation.run = run_both;
+        pattern.variant = &busy;
+        pattern.factors = &(double){(double)times->bytes[i]};
+        pattern.factors_count = 1;
+        pair_run(bench, &pattern);
     }
     compute_close(&compute);
 }

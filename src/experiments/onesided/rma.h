@@ -47,20 +47,11 @@ struct rma_operation {
     void (*run[RMA_SYNCS])(void *state, long calls); // NULL: MPI does not allow it
 };
 
-// Before and after a stage.
-void rma_enter(const struct operation *operation);
-void rma_leave(const struct operation *operation);
-
-// One access whose results are compared on both ranks.
-void rma_check(const struct operation *operation, unsigned round, struct failure *failure);
-
-// Opens a window for operations of up to `most` B. If the library does not create the window, this
-// is a failure in one line (STATUS_FAILED), agreed; rma_close is needed in any case.
-void rma_open(struct bench *bench, struct pair *pair, size_t most);
-void rma_close(struct pair *pair);
-
-// Refuses sizes that are not multiples of the element size.
-void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes);
+// The pattern of an operation, whose window is opened and closed with the pair's buffers. If the
+// library does not create the window, this is a failure in one line (STATUS_FAILED), agreed. Sizes
+// that are not multiples of the element size are refused. The result of an access is compared on
+// both ranks.
+struct pattern rma_pattern(struct rma *rma, const char *name);
 
 // Declares --operation, --synchronisation, --epoch, --window, --element, --compare,
 // --target-waits.

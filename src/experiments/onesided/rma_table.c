@@ -9,69 +9,34 @@ static const char *const rma_sync_names[] = {"fence", "pscw",        "lock", "lo
                                              "flush", "flush_local", "wait"};
 
 // Before and after the operations of an access. The fence that ends one begins the next; flushes
-// are within an access that rma_enter opened.
-static inline void begin_fence(const struct rma *r) {
-    (void)r;
-}
-
-static inline void end_fence(const struct rma *r) {
-    MPI_Win_fence(0, r->window);
-}
-
-static inline void begin_pscw(const struct rma *r) {
-    if (r->target)
-        MPI_Win_post(r->partner, 0, r->window);
-    if (r->origin)
-        MPI_Win_start(r->partner, 0, r->window);
-}
-
-static inline void end_pscw(const struct rma *r) {
-    if (r->origin)
-        MPI_Win_complete(r->window);
-    if (r->target)
-        MPI_Win_wait(r->window);
-}
-
-static inline void begin_lock(const struct rma *r) {
-    MPI_Win_lock(MPI_LOCK_SHARED, r->peer, 0, r->window);
-}
-
-static inline void end_lock(const struct rma *r) {
-    MPI_Win_unlock(r->peer, r->window);
-}
-
-static inline void begin_lock_all(const struct rma *r) {
-    MPI_Win_lock_all(0, r->window);
-}
-
-static inline void end_lock_all(const struct rma *r) {
-    MPI_Win_unlock_all(r->window);
-}
-
-static inline void begin_flush(const struct rma *r) {
-    (void)r;
-}
-
-static inline void end_flush(const struct rma *r) {
-    MPI_Win_flush(r->peer, r->window);
-}
-
-static inline void begin_flush_local(const struct rma *r) {
-    (void)r;
-}
-
-static inline void end_flush_local(const struct rma *r) {
-    MPI_Win_flush_local(r->peer, r->window);
-}
-
-// The requests of the operations are complete, and with them the operations at the origin.
-static inline void begin_wait(const struct rma *r) {
-    (void)r;
-}
-
-static inline void end_wait(const struct rma *r) {
-    (void)r;
-}
+// are within an access that lasts as long as a stage. WAIT: the requests of the operations are
+// complete, and with them the operations at the origin.
+#define BEGIN_fence
+#define END_fence MPI_Win_fence(0, r->window)
+#define BEGIN_pscw                                                                                \
+    {                                                                                             \
+        if (r->target)                                                                            \
+            MPI_Win_post(r->partner, 0, r->window);                                               \
+        if (r->origin)                                                                            \
+            MPI_Win_start(r->partner, 0, r->window);                                              \
+    }
+#define END_pscw                                                                                  \
+    {                                                                                             \
+        if (r->origin)                                                                            \
+            MPI_Win_complete(r->window);                                                          \
+        if (r->target)                                                                            \
+            MPI_Win_wait(r->window);                                                              \
+    }
+#define BEGIN_lock MPI_Win_lock(MPI_LOCK_SHARED, r->peer, 0, r->window)
+#define END_lock MPI_Win_unlock(r->peer, r->window)
+#define BEGIN_lock_all MPI_Win_lock_all(0, r->window)
+#define END_lock_all MPI_Win_unlock_all(r->window)
+#define BEGIN_flush
+#define END_flush MPI_Win_flush(r->peer, r->window)
+#define BEGIN_flush_local
+#define END_flush_local MPI_Win_flush_local(r->peer, r->window)
+#define BEGIN_wait
+#define END_wait
 
 #define OUT r->out + at, r->count, r->type
 #define IN r->in + at, r->count, r->type
@@ -86,39 +51,29 @@ static inline void end_wait(const struct rma *r) {
 #define CALL_compare_and_swap                                                                     \
     MPI_Compare_and_swap(r->out + at, r->expected.pool + at, r->in + at, ONE_THERE, r->window)
 
-#define CALL_rput MPI_Rput(OUT, THERE, r->window, request)
-#define CALL_rget MPI_Rget(IN, THERE, r->window, request)
+// Operations with a request each, which are waited for before the access ends.
+#define CALL_rput MPI_Rput(OUT, THERE, r->window, request++)
+#define CALL_rget MPI_Rget(IN, THERE, r->window, request++)
 
-#define DEFINE(operation, sync, skip)                                                             \
+#define DEFINE_WITH(operation, sync, skip, requests, wait)                                        \
     static void operation##_##sync(void *state, long calls) {                                     \
         const struct rma *r = ((struct pair *)state)->pattern->variant;                           \
         if (skip)                                                                                 \
             return;                                                                               \
         size_t end = r->origin ? r->queue * r->step : 0;                                          \
         for (; calls > 0; calls--) {                                                              \
-            begin_##sync(r);                                                                      \
+            requests;                                                                             \
+            BEGIN_##sync;                                                                         \
             for (size_t at = 0; at < end; at += r->step)                                          \
                 CALL_##operation;                                                                 \
-            end_##sync(r);                                                                        \
+            wait;                                                                                 \
+            END_##sync;                                                                           \
         }                                                                                         \
     }
-
-// Operations with a request each, which are waited for before the access ends.
+#define DEFINE(operation, sync, skip) DEFINE_WITH(operation, sync, skip, , )
 #define DEFINE_REQUESTED(operation, sync)                                                         \
-    static void operation##_##sync(void *state, long calls) {                                     \
-        const struct rma *r = ((struct pair *)state)->pattern->variant;                           \
-        if (!r->origin)                                                                           \
-            return;                                                                               \
-        size_t end = r->queue * r->step;                                                          \
-        for (; calls > 0; calls--) {                                                              \
-            MPI_Request *request = r->requests;                                                   \
-            begin_##sync(r);                                                                      \
-            for (size_t at = 0; at < end; at += r->step, request++)                               \
-                CALL_##operation;                                                                 \
-            MPI_Waitall((int)r->queue, r->requests, MPI_STATUSES_IGNORE);                         \
-            end_##sync(r);                                                                        \
-        }                                                                                         \
-    }
+    DEFINE_WITH(operation, sync, !r->origin, MPI_Request *request = r->requests,                  \
+                MPI_Waitall((int)r->queue, r->requests, MPI_STATUSES_IGNORE))
 
 // MPI allows requests only in accesses in which the target makes no call.
 #define DEFINE_ALL_REQUESTED(operation)                                                           \
@@ -204,16 +159,6 @@ const struct option rma_options[] = {
      "library's barrier (as in OSU's and Intel's benchmarks)"},
     {0},
 };
-
-void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
-    const struct rma *rma = pair->pattern->variant;
-    for (size_t i = 0; i < sizes->count; i++)
-        if (sizes->bytes[i] % rma->element)
-            failure_set(&bench->failure, STATUS_USAGE,
-                        "--sizes %zu: %s moves elements of %zu B; give multiples of that, or "
-                        "--element byte",
-                        sizes->bytes[i], rma->row->name, rma->element);
-}
 
 // Returns an operation as requested; its elements are bytes if it only moves them.
 static struct rma rma_of(const struct options *options, const struct rma_operation *row,

@@ -65,21 +65,16 @@ static void refuse_apart(struct rma *rma, struct failure *failure) {
                     rma->pair->self, rma->pair->peer);
 }
 
-// Refuses a window that the library allocates: its memory is the host's.
-static void refuse_far(const char *kind, bool ours, const char *memory, struct failure *failure) {
-    if (device_number() >= 0 && !ours)
-        failure_set(failure, STATUS_USAGE,
-                    "--window %s: the library allocates it, in the host's memory; use --window "
-                    "create or dynamic with --memory %s",
-                    kind, memory);
-}
-
 static void make(struct rma *rma, size_t room, struct layout *layout, struct failure *failure) {
     void *base = NULL;
     size_t k = 0;
     while (strcmp(kinds[k].name, rma->kind) != 0)
         k++;
-    refuse_far(rma->kind, kinds[k].ours, layout->memory, failure);
+    if (device_number() >= 0 && !kinds[k].ours)
+        failure_set(failure, STATUS_USAGE,
+                    "--window %s: the library allocates it, in the host's memory; use --window "
+                    "create or dynamic with --memory %s",
+                    rma->kind, layout->memory);
     if (kinds[k].ours)
         buffer_open(&rma->own, layout, "window", room - 2 * page(), 0, 1, failure);
     if (ranks_agree(rma->pair->comm, failure, false) != STATUS_OK)
@@ -110,7 +105,7 @@ static void make(struct rma *rma, size_t room, struct layout *layout, struct fai
                  rma->comm, MPI_STATUS_IGNORE);
 }
 
-void rma_open(struct bench *bench, struct pair *pair, size_t most) {
+static void open_window(struct bench *bench, struct pair *pair, size_t most) {
     struct rma *rma = pair->pattern->variant;
     struct failure *failure = &bench->failure;
     rma->pair = pair;
@@ -142,7 +137,7 @@ void rma_open(struct bench *bench, struct pair *pair, size_t most) {
     make(rma, room, &bench->layout, failure);
 }
 
-void rma_close(struct pair *pair) {
+static void close_window(struct pair *pair) {
     struct rma *rma = pair->pattern->variant;
     if (!rma->pair)
         return;
@@ -289,7 +284,7 @@ static void verify_fetched(const struct rma *rma, unsigned round, struct failure
         payload_verify(rma->in + at, bytes, pair->peer, kept(rma, round, i), pair->self, failure);
 }
 
-void rma_check(const struct operation *operation, unsigned round, struct failure *failure) {
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct pair *pair = operation->state;
     struct rma *rma = pair->pattern->variant;
     shape(operation);
@@ -308,7 +303,7 @@ void rma_check(const struct operation *operation, unsigned round, struct failure
         verify_window(rma, round, failure);
 }
 
-void rma_enter(const struct operation *operation) {
+static void enter(const struct operation *operation) {
     struct pair *pair = operation->state;
     struct rma *rma = pair->pattern->variant;
     shape(operation);
@@ -327,9 +322,36 @@ void rma_enter(const struct operation *operation) {
     open_access(rma);
 }
 
-void rma_leave(const struct operation *operation) {
+static void leave(const struct operation *operation) {
     const struct rma *rma = ((struct pair *)operation->state)->pattern->variant;
     close_access(rma);
     if (rma->meets)
         PMPI_Barrier(rma->comm);
+}
+
+static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
+    const struct rma *rma = pair->pattern->variant;
+    for (size_t i = 0; i < sizes->count; i++)
+        if (sizes->bytes[i] % rma->element)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "--sizes %zu: %s moves elements of %zu B; give multiples of that, or "
+                        "--element byte",
+                        sizes->bytes[i], rma->row->name, rma->element);
+}
+
+struct pattern rma_pattern(struct rma *rma, const char *name) {
+    static const struct around around = {.enter = enter, .leave = leave, .check = check};
+    const struct rma_operation *row = rma->row;
+    int ways = rma->both ? 2 : 1;
+    return (struct pattern){
+        .operation = {.name = name, .around = &around, .run = row->run[rma->sync]},
+        .share = 1 / (double)rma->queue,
+        .moved = (int)rma->queue * (row->writes + row->fetches) * ways,
+        .timed = rma->both ? PAIR_BOTH : 0,
+        .slots = rma->queue,
+        .only = row->single ? rma->element : 0,
+        .choose = choose,
+        .open = open_window,
+        .close = close_window,
+        .variant = rma};
 }

@@ -27,7 +27,7 @@ static const struct option bandwidth_options[] = {
      "yes: beside it the same with the errors of the source in the appendix of Stival (2006): the "
      "clock starts when half of the queue is posted (-late), or stops when the sends are over "
      "(-undelivered), or the parts begin one byte apart (-shifted)"},
-    PAIR_CACHE_ROW,
+    CACHE_ROW,
     SAMPLER_START_ROW("loop"),
     {0},
 };
@@ -193,11 +193,7 @@ static void run_burst(void *state, long messages) {
         burst->timed_s = program_mark(burst->clock) - burst->begin_s;
     if (burst->both) // a rank that has received all knows that its peer has sent all
         return;
-    // The receiver confirms that all messages have arrived.
-    if (pair->rank == 0)
-        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
-    else
-        MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
+    pair_confirm(pair);
     if (burst->error == LATE)
         burst->timed_s = program_mark(burst->clock) - burst->begin_s;
 }
@@ -269,12 +265,6 @@ static void check(const struct operation *operation, unsigned round, struct fail
     }
 }
 
-static const char *name_of(bool parts, bool both) {
-    if (both)
-        return parts ? "bandwidth-both-parts" : "bandwidth-both-windows";
-    return parts ? "bandwidth-parts" : "bandwidth-windows";
-}
-
 static void measure(struct bench *bench, size_t queue, size_t messages, int error) {
     bool parts = options_is(&bench->options, "split", "parts");
     bool one = parts || queue == 0 || options_is(&bench->options, "places", "one");
@@ -291,8 +281,8 @@ static void measure(struct bench *bench, size_t queue, size_t messages, int erro
                           .requests = malloc(2 * (queue + 1) * sizeof *burst.requests),
                           .begins = malloc((queue + 1) * sizeof *burst.begins),
                           .ends = malloc((queue + 1) * sizeof *burst.ends)};
-    snprintf(name, sizeof name, "%s%s%s", name_of(parts, burst.both),
-             burst.persistent ? "-persistent" : "", errors[error]);
+    snprintf(name, sizeof name, "bandwidth%s-%s%s%s", burst.both ? "-both" : "",
+             parts ? "parts" : "windows", burst.persistent ? "-persistent" : "", errors[error]);
     const char *operation = samples_name(&bench->samples, name, &bench->failure);
     for (size_t i = 0; burst.requests && i < 2 * queue; i++)
         burst.requests[i] = MPI_REQUEST_NULL;

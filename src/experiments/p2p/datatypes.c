@@ -5,8 +5,7 @@
 #include "pair.h"
 
 static const struct option datatypes_options[] = {
-    {"sizes", OPTION_SIZES, "64:1Mi:x4", "B", NULL, 64, 64.0 * INT_MAX,
-     "payload of a message, in multiples of 64: a list (64,4Ki) or ranges (64:1Mi:x4)"},
+    SIZES_ROW("64:1Mi:x4", 64, 64.0 * INT_MAX, "payload of a message, in multiples of 64"),
     {"datatype", OPTION_TEXT, "contiguous,vector,indexed,struct,subarray", "", NULL, 0, 0,
      "how 64 B of payload lie in memory, joined by commas"},
     {"transfer", OPTION_TEXT, "typed,packed,hand", "", NULL, 0, 0,
@@ -184,8 +183,7 @@ static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) 
 
 static void close_typed(struct pair *pair) {
     struct typed *typed = pair->pattern->variant;
-    buffer_close(&typed->out);
-    buffer_close(&typed->in);
+    buffers_close(&typed->out, &typed->in);
 }
 
 static void measure(struct bench *bench, const char *form, const struct transfer *transfer) {

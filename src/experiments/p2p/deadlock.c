@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the message size from which on two blocking sends that meet never end.
-#include "deadlock.h"
+#include "pair.h"
 
 enum { TRIES = 2 };
-
-static bool agreed(const struct pair *pair, bool mine) {
-    int here = mine, all;
-    MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, pair->comm);
-    return all != 0;
-}
 
 // The rank whose send is looked at.
 static void send_first(struct pair *pair) {
@@ -37,12 +31,13 @@ static bool hold_back(struct pair *pair, double patience_s) {
 static bool completes(struct pair *pair, size_t bytes, double patience_s) {
     pair->count = (int)bytes;
     for (int first = 0; first < 2; first++) {
-        bool complete = true;
+        int complete = 1;
         if (pair->rank == first)
             send_first(pair);
         else
             complete = hold_back(pair, patience_s);
-        if (!agreed(pair, complete))
+        MPI_Allreduce(MPI_IN_PLACE, &complete, 1, MPI_INT, MPI_MIN, pair->comm);
+        if (!complete)
             return false;
     }
     return true;
@@ -55,17 +50,24 @@ static bool completes_once(struct pair *pair, size_t bytes, double patience_s) {
     return false;
 }
 
-struct deadlock deadlock_find(struct pair *pair, struct sizes *sizes, double patience_s) {
-    struct deadlock found = {.least = INFINITY, .safe = -1};
-    sizes_sort(sizes);
-    size_t i = 0;
-    while (i < sizes->count && completes_once(pair, sizes->bytes[i], patience_s))
-        found.safe = (double)sizes->bytes[i++];
-    if (i == sizes->count)
-        return found;
+// The least of the sizes above `size`; infinite: there is none.
+static double next_size(const struct sizes *sizes, double size) {
+    double next = INFINITY;
+    for (size_t i = 0; i < sizes->count; i++)
+        if ((double)sizes->bytes[i] > size)
+            next = fmin(next, (double)sizes->bytes[i]);
+    return next;
+}
+
+struct deadlock deadlock_find(struct bench *bench, struct pair *pair, const struct sizes *sizes) {
+    struct deadlock found = {.least = next_size(sizes, -1), .safe = -1};
+    double patience_s = options_real(&bench->options, "patience") * bench->clock.dilation;
+    while (isfinite(found.least) && completes_once(pair, (size_t)found.least, patience_s)) {
+        found.safe = found.least;
+        found.least = next_size(sizes, found.safe);
+    }
     // To the byte: at most as many steps as a size has bits.
-    found.least = (double)sizes->bytes[i];
-    while (found.least - found.safe > 1) {
+    while (isfinite(found.least) && found.least - found.safe > 1) {
         size_t middle = (size_t)((found.safe + found.least) / 2);
         if (completes_once(pair, middle, patience_s))
             found.safe = (double)middle;

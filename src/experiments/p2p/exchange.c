@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exchange: both ranks send first. By which primitives, and from which size on it deadlocks.
-#include "deadlock.h"
 #include "pair.h"
 
 static const struct option exchange_options[] = {
@@ -13,7 +12,7 @@ static const struct option exchange_options[] = {
      "no: do the blocking exchange without looking first whether it deadlocks; then it hangs"},
     {"patience", OPTION_REAL, "0.2", "s", NULL, 0.001, 60,
      "a send that has not returned after this time waits for its receive"},
-    PAIR_CACHE_ROW,
+    CACHE_ROW,
     SAMPLER_START_ROW("loop"),
     {0},
 };
@@ -75,8 +74,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
 // Leaves the sizes at which the blocking exchange was seen to come to its end.
 static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
     struct deadlock *found = pair->pattern->variant;
-    struct deadlock now = deadlock_find(
-        pair, sizes, options_real(&bench->options, "patience") * bench->clock.dilation);
+    struct deadlock now = deadlock_find(bench, pair, sizes);
     if (now.least < found->least)
         *found = now;
     if (isfinite(now.least) && bench->rank == 0)

@@ -5,8 +5,7 @@
 enum { FAN_TAG = 1, QUEUE_MOST = 4096 };
 
 static const struct option fans_options[] = {
-    {"sizes", OPTION_SIZES, "1:1Mi:x8", "B", NULL, 0, INT_MAX - (1 << 20),
-     "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    SIZES_ROW("1:1Mi:x8", 0, INT_MAX - (1 << 20), "message sizes"),
     {"direction", OPTION_CHOICE, "all", "", "all|in|out", 0, 0,
      "in: every other rank sends to rank 0; out: rank 0 sends to every other"},
     {"queue", OPTION_SIZES, "1", "", NULL, 1, QUEUE_MOST,
@@ -82,21 +81,6 @@ static void check(const struct operation *operation, unsigned round, struct fail
     each_payload(fan, operation->message.bytes, round, failure);
 }
 
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct fan *fan = operation->state;
-    (void)timing;
-    sample->time_s /= (double)fan->queue;
-    sample->extra[SAMPLER_COLUMNS] = (double)fan->queue;
-    sample->extra[SAMPLER_COLUMNS + 1] = fan->bench->size - 1;
-}
-
-static void fit(struct operation *operation) {
-    const struct fan *fan = operation->state;
-    operation->message.payload =
-        (double)operation->message.bytes * (double)fan->queue * (fan->bench->size - 1);
-}
-
 static void measure(struct bench *bench, struct sampler *sampler, const struct sizes *sizes,
                     bool in, size_t queue) {
     bool root = bench->rank == 0;
@@ -112,13 +96,15 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
         failure_set(&bench->failure, STATUS_USAGE, "no memory for a queue of %zu", messages);
     else if (!failed(&bench->failure))
         bench_buffer(bench, &fan.buffer, fan.sends ? "send" : "receive", most, 0, messages);
-    struct curve curve = {
-        {.name = in ? "fan-in" : "fan-out",
-         .special = {.own = queue > 1},
-         .around = &(const struct around){.enter = enter, .check = check, .describe = describe},
-         .run = run_calls,
-         .state = &fan},
-        fit};
+    struct curve curve = {{.name = in ? "fan-in" : "fan-out",
+                           .special = {.own = queue > 1,
+                                       .share = 1 / (double)queue,
+                                       .factors = (double[]){(double)queue, bench->size - 1},
+                                       .factors_count = 2},
+                           .around = &(const struct around){.enter = enter, .check = check},
+                           .run = run_calls,
+                           .state = &fan},
+                          .messages = (double)queue * (bench->size - 1)};
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         curve_run(sampler, &curve, sizes);
     buffer_close(&fan.buffer);
@@ -147,7 +133,6 @@ const struct experiment fans = {
             "of each pair.\nfan-in: every other rank sends to rank 0, which has posted none "
             "before; with a queue of several it is\nincast. fan-out: rank 0 sends to every other "
             "rank.",
-    .ranks = 0,
     .options = {fans_options, curve_options, sampler_options, stop_options, sync_options},
     .columns = columns,
     .reach = REACH_ANY,

@@ -10,13 +10,16 @@ static const struct option logp_options[] = {
 
 static const struct column columns[] = {TRAIN_COLUMN_ROWS, {0}};
 
-static const struct move eel = {"logp-eel", 0.5, false, train_go_pingpong};
-static const struct move gap = {"logp-g", 1, false, train_go_gap_send};
-static const struct move os_call = {"logp-os-call", 1, true, train_go_local_send};
-static const struct move or_call = {"logp-or-call", 1, true, train_go_delayed_receive};
-static const struct move os_overlap = {"logp-os-overlap", 1, false, train_go_gap_send};
-static const struct move or_overlap = {"logp-or-overlap", 1, false, train_go_asked_receive};
-static const struct move words = {"logp-words", 1, false, train_go_words};
+enum { EEL, GAP, OS_OVERLAP = 4, MOVES = 7 };
+static const struct move moves[MOVES] = {
+    [EEL] = {"logp-eel", 0.5, false, train_go_pingpong},
+    [GAP] = {"logp-g", 1, false, train_go_gap_send},
+    {"logp-os-call", 1, true, train_go_local_send},
+    {"logp-or-call", 1, true, train_go_delayed_receive},
+    [OS_OVERLAP] = {"logp-os-overlap", 1, false, train_go_gap_send},
+    {"logp-or-overlap", 1, false, train_go_asked_receive},
+    {"logp-words", 1, false, train_go_words},
+};
 
 static long work_of(const struct train *train, double seconds) {
     return (long)ceil(seconds / train->multiply_add_s);
@@ -24,21 +27,21 @@ static long work_of(const struct train *train, double seconds) {
 
 static void size(struct train *train) {
     double reach = options_real(&train->bench->options, "reach");
-    double latency = train_least_time(train, &eel), send_gap = train_least_time(train, &gap);
+    double latency = train_least_time(train, &moves[EEL]),
+           send_gap = train_least_time(train, &moves[GAP]);
     // Long enough for the slowest of messages that are on their way already.
     train->delay_s = 5e-6 + 3 * latency;
     // While one rank computes, the other finishes its part and waits, as in a ping-pong: the two
     // never copy at once. A request and its message are two latencies.
     long sending = work_of(train, reach * fmax(send_gap, latency));
     long receiving = work_of(train, reach * 2 * latency);
-    struct amount amounts[] = {{.move = &eel},
-                               {.move = &gap},
-                               {.move = &os_call},
-                               {.move = &or_call},
-                               {.move = &os_overlap, .work = sending},
-                               {.move = &or_overlap, .work = receiving},
-                               {.move = &words, .work = receiving}};
-    train_measure(train, amounts, sizeof amounts / sizeof *amounts);
+    struct amount amounts[MOVES];
+    for (int m = 0; m < MOVES; m++)
+        amounts[m] = (struct amount){.move = &moves[m],
+                                     .work = m < OS_OVERLAP    ? 0
+                                             : m == OS_OVERLAP ? sending
+                                                               : receiving};
+    train_measure(train, amounts, MOVES);
 }
 
 static void run(struct bench *bench) {

@@ -4,7 +4,7 @@
 // match in it.
 #include "pair.h"
 
-enum { MATCHING_DEPTH_MOST = 4096, PLANS_MOST = 4096, POSITIONS = 3, WILDCARDS = 4 };
+enum { MATCHING_DEPTH_MOST = 4096, POSITIONS = 3, WILDCARDS = 4 };
 
 static const struct option matching_options[] = {
     {"sizes", OPTION_SIZES, "0", "B", NULL, 0, 4096, "message sizes, as a list"},
@@ -198,10 +198,8 @@ static char *matching_place(const struct pair *pair, const struct matching *queu
     return place(pair, entry_of(queue, queue->next));
 }
 
-// The measurements of a launch.
-struct plans {
-    struct matching at[PLANS_MOST];
-    int count;
+// State that all queues of a launch share.
+struct store {
     bool posted;
     double grown[MATCHING_DEPTH_MOST + 1]; // B, of the process by depth
     MPI_Request *requests;
@@ -250,19 +248,6 @@ static void check(const struct operation *operation, unsigned round, struct fail
     matching_drain(pair, queue);
 }
 
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct pair *pair = operation->state;
-    const struct matching *queue = pair->pattern->variant;
-    pair_describe(operation, timing, sample);
-    double *extra = sample->extra + PAIR_COLUMNS;
-    extra[0] = (double)queue->depth;
-    extra[1] = (double)queue->before;
-    extra[2] = queue->any_source;
-    extra[3] = queue->any_tag;
-    extra[4] = queue->resident_bytes;
-}
-
 static void measure(struct bench *bench, struct matching *queue) {
     pair_run(bench,
              &(struct pattern){
@@ -273,8 +258,7 @@ static void measure(struct bench *bench, struct matching *queue) {
                                                                 .prepare = queue->posted
                                                                                ? NULL
                                                                                : matching_put_back,
-                                                                .check = check,
-                                                                .describe = describe},
+                                                                .check = check},
                                .run = queue->posted ? matching_answer : matching_take},
                  .share = 1,
                  .timed = queue->posted ? 0 : 1,
@@ -282,19 +266,19 @@ static void measure(struct bench *bench, struct matching *queue) {
                  .slots = queue->depth + 1,
                  .open = open_queue,
                  .close = close_queue,
-                 .variant = queue});
+                 .variant = queue,
+                 .factors = (double[]){(double)queue->depth, (double)queue->before,
+                                       queue->any_source, queue->any_tag, queue->resident_bytes},
+                 .factors_count = 5});
 }
 
 // Queues of all depths, the shortest first, made once each before anything is measured: what they
 // take of memory is what the library had not had before.
-static void weigh(struct bench *bench, const struct pairing *pairing, struct plans *plans) {
+static void weigh(struct bench *bench, const struct pairs *pairs, struct store *store) {
     const struct sizes *depths = options_sizes(&bench->options, "depth");
-    struct pair pair = {.comm = bench->comm,
-                        .rank = pairing->role,
-                        .self = bench->rank,
-                        .peer = pairing->peer,
-                        .count = (int)sizes_largest(options_sizes(&bench->options, "sizes"))};
+    struct pair pair = pair_of(bench, pairs->role, pairs->peer);
     size_t *sorted = malloc(depths->count * sizeof *sorted), slots = sizes_largest(depths) + 1;
+    pair.count = (int)sizes_largest(options_sizes(&bench->options, "sizes"));
     if (!sorted)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu depths", depths->count);
     bench_buffer(bench, &pair.out, "send", (size_t)pair.count, 0, 1);
@@ -303,10 +287,10 @@ static void weigh(struct bench *bench, const struct pairing *pairing, struct pla
         memcpy(sorted, depths->bytes, depths->count * sizeof *sorted);
         sizes_sort(&(struct sizes){sorted, depths->count});
         struct matching queue = {
-            .posted = plans->posted, .comm = bench->comm, .requests = plans->requests};
+            .posted = store->posted, .comm = bench->comm, .requests = store->requests};
         double before = usage_read().resident;
         for (size_t d = 0; d < depths->count; d++) {
-            double *grown = &plans->grown[sorted[d]];
+            double *grown = &store->grown[sorted[d]];
             queue.depth = queue.before = sorted[d];
             matching_fill(&pair, &queue);
             *grown = usage_read().resident - before;
@@ -315,47 +299,49 @@ static void weigh(struct bench *bench, const struct pairing *pairing, struct pla
                                  PAIR_TOKEN, pair.comm, MPI_STATUS_IGNORE);
         }
     }
-    buffer_close(&pair.out);
-    buffer_close(&pair.in);
+    buffers_close(&pair.out, &pair.in);
     free(sorted);
 }
 
-// Plans every position, except those that are the same place in a short queue.
-static void plan_depth(struct plans *plans, const struct options *options, struct matching queue) {
+// Puts the match at position number `position` of a queue, and returns whether that is measured:
+// every position, except those that are the same place in a short queue.
+static bool place_match(const struct options *options, struct matching *queue, int position) {
     static const char *const names[POSITIONS] = {"last", "first", "middle"};
-    size_t before[POSITIONS] = {queue.depth, 0, queue.depth / 2};
-    bool one = queue.any_tag && !queue.posted; // place, where the match can be
-    for (int i = 0; i < POSITIONS; i++) {
-        bool named = options_is(options, "position", names[i]);
-        bool another = (i > 0 && before[i] == before[0]) || (i > 1 && before[i] == before[1]);
-        if ((!named && (another || !options_is(options, "position", "all"))) ||
-            (one && before[i] > 0) || plans->count == PLANS_MOST)
-            continue;
-        queue.before = before[i];
-        queue.ring = queue.depth + 1 - before[i];
-        plans->at[plans->count++] = queue;
-    }
+    size_t before[POSITIONS] = {queue->depth, 0, queue->depth / 2}, here = before[position];
+    bool another = (position > 0 && here == before[0]) || (position > 1 && here == before[1]);
+    bool one = queue->any_tag && !queue->posted; // place, where the match can be
+    queue->before = here;
+    queue->ring = queue->depth + 1 - here;
+    return (options_is(options, "position", names[position]) ||
+            (!another && options_is(options, "position", "all"))) &&
+           !(one && here > 0);
 }
 
-static void plan_all(struct plans *plans, struct bench *bench) {
+// All wildcards, depths and positions, in the order that is drawn.
+static void measure_all(struct bench *bench, const struct store *store) {
     static const char *const names[WILDCARDS] = {"none", "source", "tag", "both"};
     const struct options *options = &bench->options;
     const struct sizes *depths = options_sizes(options, "depth");
-    for (int open = 0; open < WILDCARDS; open++) {
-        if (!options_is(options, "wildcard", "all") &&
-            !options_is(options, "wildcard", names[open]))
+    int each = POSITIONS * (int)depths->count;
+    bool measured = false;
+    for (struct walk walk = bench_walk(bench, WILDCARDS * each); walk_on(&walk);) {
+        int open = walk.at / each;
+        size_t depth = depths->bytes[walk.at % each / POSITIONS];
+        struct matching queue = {.posted = store->posted,
+                                 .comm = MPI_COMM_NULL,
+                                 .any_source = open & 1,
+                                 .any_tag = open & 2,
+                                 .depth = depth,
+                                 .resident_bytes = store->grown[depth],
+                                 .requests = store->requests};
+        bool wanted =
+            options_is(options, "wildcard", "all") || options_is(options, "wildcard", names[open]);
+        if (!wanted || !place_match(options, &queue, walk.at % POSITIONS))
             continue;
-        for (size_t d = 0; d < depths->count; d++)
-            plan_depth(plans, options,
-                       (struct matching){.posted = plans->posted,
-                                         .comm = MPI_COMM_NULL,
-                                         .any_source = open & 1,
-                                         .any_tag = open & 2,
-                                         .depth = depths->bytes[d],
-                                         .resident_bytes = plans->grown[depths->bytes[d]],
-                                         .requests = plans->requests});
+        measured = true;
+        measure(bench, &queue);
     }
-    if (plans->count == 0)
+    if (!measured)
         failure_set(&bench->failure, STATUS_USAGE,
                     "nothing is left to measure: of an unexpected queue an open tag takes the "
                     "first message; use --position first");
@@ -363,29 +349,25 @@ static void plan_all(struct plans *plans, struct bench *bench) {
 
 static void run(struct bench *bench, bool posted) {
     struct failure *failure = &bench->failure;
-    struct plans *plans = calloc(1, sizeof *plans);
-    if (plans)
-        plans->requests = malloc((MATCHING_DEPTH_MOST + 1) * sizeof(MPI_Request));
+    struct store *store = calloc(1, sizeof *store);
     if (!posted && options_is(&bench->options, "start", "loop"))
         failure_set(failure, STATUS_USAGE,
                     "--start loop: in a row of calls a message may not have come yet; use --start "
                     "barrier");
-    if (plans)
-        plans->posted = posted;
-    if (!plans || !plans->requests)
+    if (store) {
+        store->posted = posted;
+        store->requests = malloc((MATCHING_DEPTH_MOST + 1) * sizeof(MPI_Request));
+    }
+    if (!store || !store->requests)
         failure_set(failure, STATUS_USAGE, "no memory for queues");
     if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
         for (struct pairs pairs = {0}; pairs_next(bench, &pairs);)
             if (pairs.active && !failed(failure))
-                weigh(bench, &pairs.pairing, plans);
+                weigh(bench, &pairs, store);
     if (!failed(failure))
-        plan_all(plans, bench);
-    int *list = bench_order(bench, plans ? plans->count : 0);
-    for (int i = 0; list && i < plans->count && !failed(failure); i++)
-        measure(bench, &plans->at[list[i]]);
-    free(list);
-    free(plans ? plans->requests : NULL);
-    free(plans);
+        measure_all(bench, store);
+    free(store ? store->requests : NULL);
+    free(store);
 }
 
 static void run_posted(struct bench *bench) {

@@ -2,11 +2,10 @@
 // Matrix: a ping-pong between every two ranks, one pair after the other, to find a slow link.
 #include "experiment.h"
 
-enum { MATRIX_TAG = 1, RANKS_MOST = 1024 };
+enum { RANKS_MOST = 1024 };
 
 static const struct option matrix_options[] = {
-    {"sizes", OPTION_SIZES, "8,1Mi", "B", NULL, 0, INT_MAX - (1 << 20),
-     "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    SIZES_ROW("8,1Mi", 0, INT_MAX - (1 << 20), "message sizes"),
     SAMPLER_START_ROW("loop"),
     {0},
 };
@@ -25,21 +24,16 @@ struct link {
     struct buffer out, in;
 };
 
+static bool takes_part(const struct link *link) {
+    return link->self == link->first || link->self == link->second;
+}
+
 static void run_calls(void *state, long calls) {
-    struct link *link = state;
-    MPI_Comm comm = link->comm;
-    if (link->self == link->first)
-        for (; calls > 0; calls--) {
-            MPI_Send(link->out.pool, link->count, MPI_BYTE, link->second, MATRIX_TAG, comm);
-            MPI_Recv(link->in.pool, link->count, MPI_BYTE, link->second, MATRIX_TAG, comm,
-                     MPI_STATUS_IGNORE);
-        }
-    else if (link->self == link->second)
-        for (; calls > 0; calls--) {
-            MPI_Recv(link->in.pool, link->count, MPI_BYTE, link->first, MATRIX_TAG, comm,
-                     MPI_STATUS_IGNORE);
-            MPI_Send(link->out.pool, link->count, MPI_BYTE, link->first, MATRIX_TAG, comm);
-        }
+    const struct link *link = state;
+    bool first = link->self == link->first;
+    if (takes_part(link))
+        pingpong_calls(link->comm, first ? link->second : link->first, first, link->out.pool,
+                       link->in.pool, link->count, calls);
 }
 
 static void enter(const struct operation *operation) {
@@ -54,7 +48,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
     int peer = link->self == link->first ? link->second : link->first;
     enter(operation);
     size_t count = (size_t)link->count;
-    if (link->self != link->first && link->self != link->second)
+    if (!takes_part(link))
         return;
     payload_fill(link->out.pool, count, link->self, round);
     payload_poison(link->in.pool, count, peer, round);
@@ -62,44 +56,27 @@ static void check(const struct operation *operation, unsigned round, struct fail
     payload_verify(link->in.pool, count, peer, round, link->self, failure);
 }
 
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct link *link = operation->state;
-    (void)timing;
-    sample->time_s *= 0.5;
-    sample->extra[SAMPLER_COLUMNS] = link->first;
-    sample->extra[SAMPLER_COLUMNS + 1] = link->second;
-}
-
-static void fit(struct operation *operation) {
-    operation->message.payload = 2 * (double)operation->message.bytes;
-}
-
-static void measure_pair(struct sampler *sampler, struct link *link, const struct sizes *sizes) {
-    struct curve curve = {
-        {.name = "matrix",
-         .special = {.bystander = link->self != link->first},
-         .around = &(const struct around){.enter = enter, .check = check, .describe = describe},
-         .run = run_calls,
-         .state = link},
-        fit};
-    curve_run(sampler, &curve, sizes);
-}
-
 // Every pair, in an order of its own: a slow moment is not a row of the matrix.
 static void measure_all(struct sampler *sampler, struct link *link, const struct sizes *sizes) {
     struct bench *bench = sampler->bench;
-    int size = bench->size, pairs = size * (size - 1) / 2;
-    int *order = bench_order(bench, pairs);
-    for (int i = 0; i < pairs && !failed(&bench->failure); i++) {
-        int left = order[i];
+    int size = bench->size;
+    for (struct walk walk = bench_walk(bench, size * (size - 1) / 2); walk_on(&walk);) {
+        int left = walk.at;
         link->first = 0;
         while (left >= size - 1 - link->first)
             left -= size - 1 - link->first++;
         link->second = link->first + 1 + left;
-        measure_pair(sampler, link, sizes);
+        struct curve curve = {{.name = "matrix",
+                               .special = {.bystander = link->self != link->first,
+                                           .share = 0.5,
+                                           .factors = (double[]){link->first, link->second},
+                                           .factors_count = 2},
+                               .around = &(const struct around){.enter = enter, .check = check},
+                               .run = run_calls,
+                               .state = link},
+                              .messages = 2};
+        curve_run(sampler, &curve, sizes);
     }
-    free(order);
 }
 
 static void run(struct bench *bench) {
@@ -115,8 +92,7 @@ static void run(struct bench *bench) {
     if (bench_buffers(bench, &link.out, &link.in, most, 0, 1))
         measure_all(&sampler, &link, &sizes);
     sampler_close(&sampler);
-    buffer_close(&link.out);
-    buffer_close(&link.in);
+    buffers_close(&link.out, &link.in);
     sizes_free(&sizes);
 }
 

@@ -39,33 +39,24 @@ static const struct move *chosen(const struct options *options) {
     abort(); // the parser accepts no other
 }
 
-// Multiply-adds of each step; the caller frees them. Their number is that of --compute or --steps.
-static long *work_of(struct train *train, const struct move *move, int *count) {
+// Amounts of computation: as many as --compute has, or --steps.
+static void size(struct train *train) {
     const struct options *options = &train->bench->options;
+    const struct move *move = chosen(options);
     const struct sizes *given = options_sizes(options, "compute");
     bool found = given->count == 1 && given->bytes[0] == 0;
-    *count = found ? (int)options_integer(options, "steps") : (int)given->count;
+    int count = found ? (int)options_integer(options, "steps") : (int)given->count;
     double most = options_real(options, "reach") * train_least_time(train, move);
-    long *work = calloc((size_t)*count, sizeof *work);
-    for (int i = 0; work && i < *count; i++)
-        work[i] = found ? lround(most / train->multiply_add_s * i / (*count - 1))
-                        : (long)given->bytes[i];
-    return work;
-}
-
-static void size(struct train *train) {
-    const struct move *move = chosen(&train->bench->options);
-    int count;
-    long *work = work_of(train, move, &count);
     struct amount *amounts = calloc((size_t)count, sizeof *amounts);
-    if (work && amounts) {
-        for (int i = 0; i < count; i++)
-            amounts[i] = (struct amount){.move = move, .work = work[i], .step = i};
-        train_measure(train, amounts, count);
-    } else {
-        failure_set(&train->bench->failure, STATUS_FAILED, "no memory for %d steps", count);
+    for (int i = 0; amounts && i < count; i++) {
+        long work =
+            found ? lround(most / train->multiply_add_s * i / (count - 1)) : (long)given->bytes[i];
+        amounts[i] = (struct amount){.move = move, .work = work, .step = i};
     }
-    free(work);
+    if (amounts)
+        train_measure(train, amounts, count);
+    else
+        failure_set(&train->bench->failure, STATUS_FAILED, "no memory for %d steps", count);
     free(amounts);
 }
 

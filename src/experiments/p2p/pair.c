@@ -12,7 +12,7 @@ const struct option pair_options[] = {
      "no: non-blocking sends, and receives posted before"},
     {"wildcard", OPTION_CHOICE, "none", "", "none|source|tag|both", 0, 0,
      "what receives leave open: MPI_ANY_SOURCE, MPI_ANY_TAG (IMB's PingPong: tag)"},
-    PAIR_CACHE_ROW,
+    CACHE_ROW,
     {0},
 };
 
@@ -22,21 +22,7 @@ static bool asks(const struct options *options, const char *name, const char *va
     return options_have(options, name) && options_is(options, name, value);
 }
 
-// Sets the wildcards of the receives, and the order of sends and receives.
-static void choose_receive(struct pair *pair, const struct options *options,
-                           struct failure *failure) {
-    bool both = asks(options, "wildcard", "both");
-    pair->source = both || asks(options, "wildcard", "source") ? MPI_ANY_SOURCE : pair->peer;
-    pair->wanted = both || asks(options, "wildcard", "tag") ? MPI_ANY_TAG : pair->tag;
-    pair->last = asks(options, "receive", "last");
-    if (pair->last && (pair->ready || pair->blocking))
-        failure_set(failure, STATUS_USAGE,
-                    "--receive last: both ranks would wait in their sends, or send to whom does "
-                    "not receive yet; use --blocking no and another --mode than ready");
-}
-
-static void choose_mode(struct pair *pair, const struct options *options,
-                        struct failure *failure) {
+struct pair pair_of(struct bench *bench, int rank, int peer) {
     static const struct {
         const char *name;
         int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
@@ -46,20 +32,46 @@ static void choose_mode(struct pair *pair, const struct options *options,
                  {"synchronous", MPI_Ssend, MPI_Issend, MPI_Ssend_init},
                  {"buffered", MPI_Bsend, MPI_Ibsend, MPI_Bsend_init},
                  {"ready", MPI_Rsend, MPI_Irsend, MPI_Rsend_init}};
+    const struct options *options = &bench->options;
+    struct pair pair = {.comm = bench->comm,
+                        .all = bench->comm,
+                        .rank = rank,
+                        .self = bench->rank,
+                        .peer = peer,
+                        .tag = PAIR_TAG,
+                        .source = peer,
+                        .wanted = PAIR_TAG,
+                        .posted = MPI_REQUEST_NULL};
     const char *mode = options_have(options, "mode") ? options_text(options, "mode") : "standard";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (strcmp(mode, modes[i].name) == 0) {
-            pair->send = modes[i].send;
-            pair->isend = modes[i].isend;
-            pair->send_init = modes[i].send_init;
+            pair.send = modes[i].send;
+            pair.isend = modes[i].isend;
+            pair.send_init = modes[i].send_init;
         }
-    pair->blocking = !asks(options, "blocking", "no");
-    pair->ready = pair->send == MPI_Rsend;
-    pair->one = asks(options, "buffer", "one");
-    if (pair->one && (pair->ready || !pair->blocking))
-        failure_set(failure, STATUS_USAGE,
+    pair.blocking = !asks(options, "blocking", "no");
+    pair.ready = pair.send == MPI_Rsend;
+    pair.one = asks(options, "buffer", "one");
+    if (pair.one && (pair.ready || !pair.blocking))
+        failure_set(&bench->failure, STATUS_USAGE,
                     "--buffer one: a receive is posted ahead into the buffer that is being sent; "
                     "use --blocking yes and another --mode than ready");
+    return pair;
+}
+
+// Sets the wildcards of the receives, and the order of sends and receives.
+static void choose_receive(struct pair *pair, const struct options *options,
+                           struct failure *failure) {
+    bool both = asks(options, "wildcard", "both");
+    if (both || asks(options, "wildcard", "source"))
+        pair->source = MPI_ANY_SOURCE;
+    if (both || asks(options, "wildcard", "tag"))
+        pair->wanted = MPI_ANY_TAG;
+    pair->last = asks(options, "receive", "last");
+    if (pair->last && (pair->ready || pair->blocking))
+        failure_set(failure, STATUS_USAGE,
+                    "--receive last: both ranks would wait in their sends, or send to whom does "
+                    "not receive yet; use --blocking no and another --mode than ready");
 }
 
 // Returns the memory of the next message to send.
@@ -93,6 +105,13 @@ void pair_receive(struct pair *pair) {
              MPI_STATUS_IGNORE);
 }
 
+void pair_confirm(const struct pair *pair) {
+    if (pair->rank == 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm);
+}
+
 // One message in the chosen mode, from one of the two (0 or 1) to the other, into a place that
 // held the complement of what must arrive.
 static void check_one(struct pair *pair, int sender, unsigned message, struct failure *failure) {
@@ -123,7 +142,7 @@ void pair_enter(const struct operation *operation) {
     pair->received = buffer_slot(&pair->in);
 }
 
-static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+void pair_check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct pair *pair = operation->state;
     pair_enter(operation);
     for (int sender = 0; sender < 2; sender++)
@@ -136,19 +155,16 @@ void pair_describe(const struct operation *operation, const struct timing *timin
     sample->time_s *= pair->pattern->share;
     sample->extra[SAMPLER_COLUMNS] = pair->pairs;
     sample->extra[SAMPLER_COLUMNS + 1] = timing->fastest_s * pair->pattern->share;
+    for (int i = 0; i < pair->pattern->factors_count; i++)
+        sample->extra[PAIR_COLUMNS + i] = pair->pattern->factors[i];
 }
 
-// Sets the values that follow from the size of a message.
+// Sets the calls of a sample, which may follow from the size of a message.
 static void fit(struct operation *operation) {
-    const struct pair *pair = operation->state;
-    const struct pattern *pattern = pair->pattern;
-    operation->message.payload =
-        (pattern->moved ? pattern->moved : 1) * (double)operation->message.bytes * pair->pairs;
-    if (pattern->calls) {
-        struct pair sized = *pair;
-        sized.count = (int)operation->message.bytes;
-        operation->special.calls = pattern->calls(&sized);
-    }
+    struct pair sized = *(const struct pair *)operation->state;
+    sized.count = (int)operation->message.bytes;
+    if (sized.pattern->calls)
+        operation->special.calls = sized.pattern->calls(&sized);
 }
 
 // Room for messages under way; one of them may not be seen as finished at once.
@@ -195,8 +211,7 @@ static void close_pair(struct pair *pair) {
         MPI_Buffer_detach(&address, &size);
         free(pair->attached);
     }
-    buffer_close(&pair->out);
-    buffer_close(&pair->in);
+    buffers_close(&pair->out, &pair->in);
     if (pair->comm != pair->all)
         MPI_Comm_free(&pair->comm);
 }
@@ -212,45 +227,40 @@ static struct operation operation_of(struct pair *pair, struct around *around) {
     if (!around->enter)
         around->enter = pair_enter;
     if (!around->check)
-        around->check = check;
+        around->check = pair_check;
     if (!around->describe)
         around->describe = pair_describe;
     return operation;
 }
 
-static void measure(struct bench *bench, const struct pairing *pairing,
+static void measure(struct bench *bench, const struct pairs *pairs,
                     const struct pattern *pattern) {
-    struct pair pair = {.comm = bench->comm,
-                        .all = bench->comm,
-                        .rank = pairing->role,
-                        .self = bench->rank,
-                        .peer = pairing->peer,
-                        .tag = PAIR_TAG,
-                        .pairs = pairing->count,
-                        .posted = MPI_REQUEST_NULL,
-                        .pattern = pattern};
+    struct pair pair = pair_of(bench, pairs->role, pairs->peer);
     struct around around;
-    struct curve curve = {operation_of(&pair, &around), fit};
+    struct curve curve = {.fit = fit,
+                          .messages = (pattern->moved ? pattern->moved : 1) * pairs->count};
     struct sampler sampler;
     struct sizes sizes = curve_sizes(&bench->options, &bench->failure);
-    if (pair.pattern->only && !failed(&bench->failure)) {
-        sizes.bytes[0] = pair.pattern->only;
+    if (pattern->only && !failed(&bench->failure)) {
+        sizes.bytes[0] = pattern->only;
         sizes.count = 1;
     }
-    choose_mode(&pair, &bench->options, &bench->failure);
+    pair.pairs = pairs->count;
+    pair.pattern = pattern;
+    curve.operation = operation_of(&pair, &around);
     choose_receive(&pair, &bench->options, &bench->failure);
     sampler_open(&sampler, bench, false);
     if (!failed(&bench->failure))
         open_pair(bench, &pair, sizes_largest(&sizes));
-    if (!failed(&bench->failure) && pair.pattern->choose)
-        pair.pattern->choose(bench, &pair, &sizes);
-    if (!failed(&bench->failure) && pair.pattern->open)
-        pair.pattern->open(bench, &pair, sizes_largest(&sizes));
+    if (!failed(&bench->failure) && pattern->choose)
+        pattern->choose(bench, &pair, &sizes);
+    if (!failed(&bench->failure) && pattern->open)
+        pattern->open(bench, &pair, sizes_largest(&sizes));
     if (!failed(&bench->failure))
         curve_run(&sampler, &curve, &sizes);
     sampler_close(&sampler);
-    if (pair.pattern->close)
-        pair.pattern->close(&pair);
+    if (pattern->close)
+        pattern->close(&pair);
     close_pair(&pair);
     sizes_free(&sizes);
 }
@@ -264,9 +274,9 @@ const struct option pairs_options[] = {
     {0},
 };
 
-// The places of `count` pairs in a random order of their ranks, the same on each of them.
-static struct pairing drawn_pairing(struct bench *bench, int rank, int count) {
-    struct pairing pairing = {.count = count};
+// The places of pairs in a random order of their ranks, the same on each of them.
+static void draw_place(struct bench *bench, struct pairs *pairs) {
+    int count = pairs->count;
     uint64_t state = (uint64_t)bench->order.seed;
     int *list = malloc(2 * (size_t)count * sizeof *list);
     if (!list)
@@ -277,21 +287,20 @@ static struct pairing drawn_pairing(struct bench *bench, int rank, int count) {
         list[j] = i;
     }
     for (int i = 0; list && i < 2 * count; i++)
-        if (list[i] == rank) {
-            pairing.role = i % 2;
-            pairing.peer = list[i ^ 1];
+        if (list[i] == bench->rank) {
+            pairs->role = i % 2;
+            pairs->peer = list[i ^ 1];
         }
     free(list);
-    return pairing;
 }
 
-static struct pairing pairing_of(struct bench *bench, int rank, int count) {
-    const char *how = options_text(&bench->options, "pairing");
-    if (strcmp(how, "random") == 0)
-        return drawn_pairing(bench, rank, count);
-    if (strcmp(how, "halves") == 0)
-        return (struct pairing){count, rank / count, rank < count ? rank + count : rank - count};
-    return (struct pairing){count, rank % 2, rank ^ 1};
+static void find_place(struct bench *bench, struct pairs *pairs) {
+    bool halves = options_is(&bench->options, "pairing", "halves");
+    int count = pairs->count, rank = bench->rank;
+    pairs->role = halves ? rank / count : rank % 2;
+    pairs->peer = !halves ? rank ^ 1 : rank < count ? rank + count : rank - count;
+    if (options_is(&bench->options, "pairing", "random"))
+        draw_place(bench, pairs);
 }
 
 // Makes bench->comm of the ranks that are in `count` pairs.
@@ -306,7 +315,8 @@ static void enter_pairs(struct bench *bench, struct pairs *pairs, int count) {
     MPI_Comm_split(pairs->all, pairs->active ? 0 : MPI_UNDEFINED, rank, &part);
     if (!pairs->active)
         return;
-    pairs->pairing = pairing_of(bench, rank, count);
+    pairs->count = count;
+    find_place(bench, pairs);
     bench->comm = part;
     bench->size = 2 * count; // the ranks keep their numbers
     ranks_agree(part, &bench->failure, false);
@@ -357,5 +367,5 @@ void pair_run(struct bench *bench, const struct pattern *pattern) {
         fix_lead(bench, counts);
     for (struct pairs pairs = {0}; pairs_next(bench, &pairs);)
         if (pairs.active && !failed(&bench->failure))
-            measure(bench, &pairs.pairing, pattern);
+            measure(bench, &pairs, pattern);
 }

@@ -12,16 +12,11 @@ enum { PAIR_BOTH = -1 }; // as the rank whose time it is: the slower of both
 // Declares --pairs and --pairing.
 extern const struct option pairs_options[];
 
-// A rank's place among `count` pairs: role 0 or 1, and the partner's rank in bench->comm.
-struct pairing {
-    int count, role, peer;
-};
-
 // One number of pairs after the other. Between two calls of pairs_next, bench->comm is made of the
 // ranks that are in a pair.
 struct pairs {
-    struct pairing pairing; // of this rank
-    bool active;            // this rank is in a pair; the others wait quietly
+    bool active;           // this rank is in a pair; the others wait quietly
+    int count, role, peer; // pairs; this rank's role, 0 or 1, and its partner in bench->comm
     // The next number in --pairs, and the state of all ranks.
     size_t next;
     MPI_Comm all;
@@ -58,22 +53,18 @@ struct pair {
     const struct pattern *pattern;
 };
 
+// This rank as number `rank`, 0 or 1, of a pair with `peer`, as its options say: mode, blocking
+// and buffer; receives leave nothing open. An impossible combination is a failure
+// (STATUS_USAGE).
+struct pair pair_of(struct bench *bench, int rank, int peer);
+
 // Declares --sizes, --mode, --blocking, --wildcard and --cache. An experiment that lacks some of
 // the modes makes its own table from the shared rows. Without --mode, --blocking, --wildcard or
 // --cache, sends are standard and blocking, receives leave nothing open, and buffers are warm. An
 // experiment whose ranks never send while they receive can declare --buffer (two|one), too. An
 // experiment that can begin to receive after its send can declare --receive (first|last).
 extern const struct option pair_options[];
-#define PAIR_SIZES_ROW                                                                            \
-    {                                                                                             \
-        "sizes", OPTION_SIZES, "1:4Mi:x4", "B", NULL, 0, INT_MAX - (1 << 20),                     \
-            "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"                       \
-    }
-#define PAIR_CACHE_ROW                                                                            \
-    {                                                                                             \
-        "cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,                                    \
-            "cold: every message has a buffer that has left the caches"                           \
-    }
+#define PAIR_SIZES_ROW SIZES_ROW("1:4Mi:x4", 0, INT_MAX - (1 << 20), "message sizes")
 
 // Every experiment that calls pair_run has these tables among its options, and START_OPTIONS or
 // SAMPLER_START_ROW in one of its own.
@@ -108,12 +99,17 @@ struct pattern {
     void (*open)(struct bench *bench, struct pair *pair, size_t most);
     void (*close)(struct pair *pair); // gives back what these took; also after a failure
     void *variant;                    // the experiment's own
+    // The values of the experiment's own columns, behind PAIR_COLUMNS, when a sample is kept.
+    const double *factors;
+    int factors_count;
 };
 
 void pair_run(struct bench *bench, const struct pattern *pattern);
 
-// For an operation of a pattern: shapes the buffers for its messages; fills the pair's columns.
+// For an operation of a pattern: shapes the buffers for its messages; sends one message each way;
+// fills the pair's columns and those of the pattern's factors.
 void pair_enter(const struct operation *operation);
+void pair_check(const struct operation *operation, unsigned round, struct failure *failure);
 void pair_describe(const struct operation *operation, const struct timing *timing,
                    struct sample *sample);
 
@@ -123,3 +119,22 @@ void pair_send(struct pair *pair, MPI_Request *sent);
 void pair_send_whole(struct pair *pair); // until its end, in either case
 void pair_post(struct pair *pair, MPI_Request *received);
 void pair_receive(struct pair *pair);
+// A message of 0 B from rank 1 to rank 0: that all of rank 0's messages have arrived.
+void pair_confirm(const struct pair *pair);
+
+struct deadlock {
+    double least; // size in B from which on it deadlocks; infinite: at none of the sizes
+    double safe;  // the largest size that was seen to complete; -1: none
+};
+
+// Finds the limit, to the byte, among `sizes`; collective over pair->comm, agreed.
+//
+// The exchange deadlocks when MPI_Send of a size returns only once its receive is posted, as
+// neither rank gets to its receive. This is tried without ever hanging: one of the two calls
+// MPI_Send and then sends a token. The other delays the receive until it sees the token or
+// --patience is over. A token seen before the receive is posted proves that the send completed
+// by itself. Meanwhile the other rank has a send of the same size under way, as in the exchange,
+// and probes, which makes progress as its own blocking send would. Both directions are tried. A
+// size counts as deadlocking when it failed twice, since patience can also end because a rank lost
+// its core. Sizes are assumed to behave monotonically, as protocols do.
+struct deadlock deadlock_find(struct bench *bench, struct pair *pair, const struct sizes *sizes);

@@ -7,8 +7,7 @@
 enum { PARTITIONS_MOST = 1024, COMPUTE_BYTES = 1 << 17 };
 
 static const struct option partitioned_options[] = {
-    {"sizes", OPTION_SIZES, "1Ki:4Mi:x4", "B", NULL, 1, INT_MAX - (1 << 20),
-     "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2, 8:64:+8)"},
+    SIZES_ROW("1Ki:4Mi:x4", 1, INT_MAX - (1 << 20), "message sizes"),
     {"way", OPTION_TEXT, "all", "", NULL, 0, 0,
      "names, joined by commas: message (MPI_Send), persistent (MPI_Send_init), partitioned "
      "(MPI_Psend_init); or all of them that the library has"},
@@ -46,9 +45,11 @@ struct parts {
     struct compute compute;
     double multiply_add_s, compute_s_per_byte;
     long multiply_adds; // that make one part
+    double factors[2];  // count, and the seconds of all parts
 };
 
-// How a message goes. `open` makes what stays from call to call, for messages of this size.
+// How a message goes. `open` makes what stays from call to call, for messages of this size; NULL:
+// nothing stays. `send` is NULL where the library has no such messages.
 struct way {
     const char *name, *operation;
     void (*open)(struct pair *pair, const struct parts *parts, struct leg *leg);
@@ -63,12 +64,6 @@ static void make_part(struct parts *parts) {
 static void make_all(struct parts *parts) {
     for (int i = 0; i < parts->count; i++)
         make_part(parts);
-}
-
-static void open_message(struct pair *pair, const struct parts *parts, struct leg *leg) {
-    (void)pair;
-    (void)parts;
-    (void)leg;
 }
 
 static void send_message(struct pair *pair, struct parts *parts, struct leg *leg) {
@@ -128,7 +123,7 @@ static void send_partitioned(struct pair *pair, struct parts *parts, struct leg 
 #endif
 
 static const struct way ways[] = {
-    {"message", "partitioned-message", open_message, send_message, receive_message},
+    {"message", "partitioned-message", NULL, send_message, receive_message},
     {"persistent", "partitioned-persistent", open_persistent, send_persistent, start_and_wait},
 #ifdef COTEJO_PARTITIONED
     {"partitioned", "partitioned", open_partitioned, send_partitioned, start_and_wait},
@@ -138,13 +133,6 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static void empty_answer(struct pair *pair) {
-    if (pair->rank == 0)
-        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
-    else
-        MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
-}
-
 static void run_calls(void *state, long calls) {
     struct pair *pair = state;
     struct parts *parts = pair->pattern->variant;
@@ -152,7 +140,7 @@ static void run_calls(void *state, long calls) {
         for (struct leg *leg = parts->legs; leg < parts->legs + parts->legs_count; leg++)
             (leg->sends ? parts->way->send : parts->way->receive)(pair, parts, leg);
         if (parts->legs_count == 1)
-            empty_answer(pair);
+            pair_confirm(pair);
     }
 }
 
@@ -162,9 +150,12 @@ static void enter(const struct operation *operation) {
     pair_enter(operation);
     double part_s = parts->compute_s_per_byte * (double)operation->message.bytes / parts->count;
     parts->multiply_adds = part_s > 0 ? lround(part_s / parts->multiply_add_s) : 0;
+    parts->factors[0] = parts->count;
+    parts->factors[1] = (double)parts->multiply_adds * parts->count * parts->multiply_add_s;
     for (int l = 0; l < parts->legs_count; l++) {
         parts->legs[l] = (struct leg){pair->rank == l, MPI_REQUEST_NULL};
-        parts->way->open(pair, parts, &parts->legs[l]);
+        if (parts->way->open)
+            parts->way->open(pair, parts, &parts->legs[l]);
     }
 }
 
@@ -174,16 +165,6 @@ static void leave(const struct operation *operation) {
     for (int l = 0; l < parts->legs_count; l++)
         if (parts->legs[l].request != MPI_REQUEST_NULL)
             MPI_Request_free(&parts->legs[l].request);
-}
-
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct pair *pair = operation->state;
-    const struct parts *parts = pair->pattern->variant;
-    pair_describe(operation, timing, sample);
-    sample->extra[PAIR_COLUMNS] = parts->count;
-    sample->extra[PAIR_COLUMNS + 1] =
-        (double)parts->multiply_adds * parts->count * parts->multiply_add_s;
 }
 
 // The operation itself, between a fill and a look.
@@ -210,25 +191,19 @@ static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) 
     (void)bench;
 }
 
-static void check_words(const struct options *options, struct failure *failure) {
-    const char *known[WAYS + 1] = {"all"};
-    for (int w = 0; w < WAYS; w++)
-        known[w + 1] = ways[w].name;
-    words_check("way", options_text(options, "way"), known, WAYS + 1, failure);
-}
-
 static void measure(struct bench *bench, struct parts *parts) {
-    pair_run(bench, &(struct pattern){
-                        .operation = {.name = parts->way->operation,
-                                      .around = &(const struct around){.enter = enter,
-                                                                       .leave = leave,
-                                                                       .check = check,
-                                                                       .describe = describe},
-                                      .run = run_calls},
-                        .share = 1.0 / parts->legs_count,
-                        .moved = parts->legs_count,
-                        .choose = choose,
-                        .variant = parts});
+    pair_run(bench,
+             &(struct pattern){.operation = {.name = parts->way->operation,
+                                             .around = &(const struct around){.enter = enter,
+                                                                              .leave = leave,
+                                                                              .check = check},
+                                             .run = run_calls},
+                               .share = 1.0 / parts->legs_count,
+                               .moved = parts->legs_count,
+                               .choose = choose,
+                               .variant = parts,
+                               .factors = parts->factors,
+                               .factors_count = 2});
 }
 
 // Measures one way. A way that the library lacks is left out with a message; if it is requested by
@@ -239,15 +214,15 @@ static void measure_way(struct bench *bench, struct parts *parts, const struct w
     bool named = words_have(list, way->name);
     if (!named && !words_have(list, "all"))
         return;
-    if (!way->open && named)
+    if (!way->send && named)
         failure_set(&bench->failure, STATUS_USAGE,
                     "--way %s: this MPI has no partitioned messages (MPI 4); use another, or "
                     "--way message,persistent",
                     way->name);
-    else if (!way->open && bench->rank == 0)
+    else if (!way->send && bench->rank == 0)
         printf("# %s left out: this MPI has no partitioned messages\n", way->operation);
     parts->way = way;
-    for (size_t i = 0; i < counts->count && way->open && !failed(&bench->failure); i++) {
+    for (size_t i = 0; i < counts->count && way->send && !failed(&bench->failure); i++) {
         parts->count = (int)counts->bytes[i];
         measure(bench, parts);
     }
@@ -256,7 +231,10 @@ static void measure_way(struct bench *bench, struct parts *parts, const struct w
 static void run(struct bench *bench) {
     struct parts parts = {.compute_s_per_byte = 1e-9 * options_real(&bench->options, "compute"),
                           .legs_count = options_is(&bench->options, "answer", "same") ? 2 : 1};
-    check_words(&bench->options, &bench->failure);
+    const char *known[WAYS + 1] = {"all"};
+    for (int w = 0; w < WAYS; w++)
+        known[w + 1] = ways[w].name;
+    words_check("way", options_text(&bench->options, "way"), known, WAYS + 1, &bench->failure);
     if (!failed(&bench->failure))
         compute_open(&parts.compute, COMPUTE_BYTES, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {

@@ -5,8 +5,7 @@
 enum { DIMENSIONS_MOST = 3, SIDES_MOST = 2 * DIMENSIONS_MOST, FACE_TAG = 1 };
 
 static const struct option stencil_options[] = {
-    {"sizes", OPTION_SIZES, "1:1Mi:x8", "B", NULL, 0, INT_MAX / 8,
-     "sizes of a face: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    SIZES_ROW("1:1Mi:x8", 0, INT_MAX / 8, "sizes of a face"),
     {"dimensions", OPTION_SIZES, "2,3", "", NULL, 1, DIMENSIONS_MOST,
      "dimensions of the grid of ranks, as a list. A dimension of more than two ranks is closed to "
      "a ring"},
@@ -111,19 +110,6 @@ static void check(const struct operation *operation, unsigned round, struct fail
     }
 }
 
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct stencil *stencil = operation->state;
-    (void)timing;
-    sample->extra[SAMPLER_COLUMNS] = stencil->dimensions;
-    sample->extra[SAMPLER_COLUMNS + 1] = stencil->most_neighbours;
-}
-
-static void fit(struct operation *operation) {
-    const struct stencil *stencil = operation->state;
-    operation->message.payload = (double)operation->message.bytes * stencil->faces;
-}
-
 // The neighbours, worked out from the ranks' row-major order: the library's answer is checked.
 static void open_grid(struct stencil *stencil, int size) {
     int lengths[DIMENSIONS_MOST] = {0}, closed[DIMENSIONS_MOST], stride = size, present = 0;
@@ -191,19 +177,19 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
             continue;
         struct curve curve = {
             {.name = ways[i].name,
-             .around =
-                 &(const struct around){.enter = enter, .check = check, .describe = describe},
+             .special = {.factors = (double[]){dimensions, stencil.most_neighbours},
+                         .factors_count = 2},
+             .around = &(const struct around){.enter = enter, .check = check},
              .run = ways[i].run,
              .state = &stencil},
-            fit};
+            .messages = stencil.faces};
         if (ways[i].far)
             open_windows(&stencil);
         curve_run(sampler, &curve, sizes);
         if (ways[i].far)
             close_windows(&stencil);
     }
-    buffer_close(&stencil.out);
-    buffer_close(&stencil.in);
+    buffers_close(&stencil.out, &stencil.in);
     MPI_Comm_free(&stencil.grid);
 }
 

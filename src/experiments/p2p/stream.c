@@ -7,7 +7,7 @@ static const struct option stream_options[] = {
     {"mode", OPTION_CHOICE, "standard", "", "standard|synchronous", 0, 0, "send mode"},
     {"blocking", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: non-blocking operations, each waited for before the next"},
-    PAIR_CACHE_ROW,
+    CACHE_ROW,
     SAMPLER_START_ROW("loop"),
     {0},
 };

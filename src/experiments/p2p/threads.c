@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several threads of two ranks at once: each thread of one rank exchanges messages with the thread
 // of its number in the other.
+#include "cores.h"
 #include "pair.h"
-#include "team.h"
+
+#include <pthread.h>
+#include <sched.h> // sched_yield
+#include <stdatomic.h>
 
 enum { THREADS_MOST = 256, QUEUE_MOST = 4096, TAGS = 2 }; // tags of a thread
 
@@ -20,7 +24,7 @@ static const struct option threads_options[] = {
     {"communicators", OPTION_CHOICE, "one", "", "one|each|hints", 0, 0,
      "one for all threads, which tags distinguish; each thread its own; hints: its own, made with "
      "what libraries take as a wish for an endpoint of its own"},
-    PAIR_CACHE_ROW,
+    CACHE_ROW,
     SAMPLER_START_ROW("loop"),
     {0},
 };
@@ -43,8 +47,8 @@ struct lane {
 };
 
 struct lanes {
-    int count, queue; // queue 0: ping-pong
-    int cores;
+    int count, queue;  // queue 0: ping-pong
+    double factors[3]; // count, queue, cores
     struct team *team;
     struct lane *at;
 };
@@ -66,22 +70,169 @@ static void window_once(struct lane *lane, int queue) {
         else
             pair_post(pair, &lane->requests[i]);
     MPI_Waitall(queue, lane->requests, MPI_STATUSES_IGNORE);
-    // The receiver confirms that all messages have arrived.
-    if (pair->rank == 0)
-        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm, MPI_STATUS_IGNORE);
-    else
-        MPI_Send(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm);
+    pair_confirm(pair);
 }
 
 // Does the calls of one thread.
-static void work(void *state, int thread, long calls) {
-    const struct lanes *lanes = state;
+static void work(const struct lanes *lanes, int thread, long calls) {
     struct lane *lane = &lanes->at[thread];
     for (long i = 0; i < calls; i++)
         if (lanes->queue == 0)
             pingpong_once(&lane->pair);
         else
             window_once(lane, lanes->queue);
+}
+
+// Threads of one rank that work together, again and again, without being created anew.
+//
+// A waiting thread polls, and yields its core now and then: where threads outnumber cores, a
+// thread that polls without a break would keep the others from working.
+
+enum { LOOKS = 256 };
+
+struct member {
+    struct team *team;
+    pthread_t thread;
+    int number;
+};
+
+struct team {
+    int threads, started;
+    const struct lanes *lanes;
+    long calls;
+    _Alignas(64) atomic_long round;  // of work, counted from 0
+    _Alignas(64) atomic_int working; // threads that have not ended this round yet
+    atomic_bool over;
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    bool awake;
+    int *cores, core_count; // of the calling thread before
+    struct member members[];
+};
+
+// Cores that the calling thread may use.
+static int team_cores(void) {
+    int count;
+    free(cores_own(&count));
+    return count > 0 ? count : 1;
+}
+
+// Between two looks at what another thread changes.
+static void look_again(int *looks) {
+    if (++*looks < LOOKS) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("yield");
+#endif
+        return;
+    }
+    *looks = 0;
+    sched_yield();
+}
+
+static void wait_awake(struct team *team) {
+    pthread_mutex_lock(&team->lock);
+    while (!team->awake)
+        pthread_cond_wait(&team->woken, &team->lock);
+    pthread_mutex_unlock(&team->lock);
+}
+
+// The lock is taken only when a poll was long: a round that comes soon finds the thread polling.
+static void wait_round(struct team *team, long seen) {
+    int looks = 0;
+    while (atomic_load_explicit(&team->round, memory_order_acquire) == seen) {
+        look_again(&looks);
+        if (looks == 0)
+            wait_awake(team);
+    }
+}
+
+// Gives the calling thread the core of its number among those of the team.
+static void bind_member(const struct team *team, int number) {
+    if (team->core_count >= team->threads)
+        cores_bind(&team->cores[number], 1);
+}
+
+static void *serve(void *state) {
+    const struct member *member = state;
+    struct team *team = member->team;
+    bind_member(team, member->number);
+    for (long round = 0;; round++) {
+        wait_round(team, round);
+        if (atomic_load_explicit(&team->over, memory_order_relaxed))
+            return NULL;
+        work(team->lanes, member->number, team->calls);
+        atomic_fetch_sub_explicit(&team->working, 1, memory_order_release);
+    }
+}
+
+// Makes a team with a thread for each lane; the calling thread is number 0, the others sleep. If
+// there are enough cores, each thread is bound to its own. NULL: not enough memory, or a thread
+// could not be created (STATUS_USAGE).
+static struct team *team_open(const struct lanes *lanes, struct failure *failure) {
+    int threads = lanes->count;
+    size_t room = sizeof(struct team) + (size_t)threads * sizeof(struct member);
+    struct team *team = aligned_alloc(64, (room + 63) / 64 * 64);
+    if (!team) {
+        failure_set(failure, STATUS_USAGE, "no memory for %d threads", threads);
+        return NULL;
+    }
+    *team = (struct team){.threads = threads, .started = 1, .lanes = lanes};
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->woken, NULL);
+    team->cores = cores_own(&team->core_count);
+    for (; team->started < threads; team->started++) {
+        struct member *member = &team->members[team->started];
+        *member = (struct member){.team = team, .number = team->started};
+        if (pthread_create(&member->thread, NULL, serve, member) != 0)
+            break;
+    }
+    if (team->started < threads)
+        failure_set(failure, STATUS_USAGE, "the system gives no more than %d of %d threads",
+                    team->started, threads);
+    bind_member(team, 0);
+    return team;
+}
+
+// Threads that are awake poll for work, so that the next run begins at once.
+static void team_wake(struct team *team, bool awake) {
+    pthread_mutex_lock(&team->lock);
+    team->awake = awake;
+    pthread_cond_broadcast(&team->woken);
+    pthread_mutex_unlock(&team->lock);
+}
+
+static void begin_round(struct team *team) {
+    atomic_store_explicit(&team->working, team->started - 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&team->round, 1, memory_order_release);
+}
+
+// All threads work; back when all are through. They must be awake.
+static void team_run(struct team *team, long calls) {
+    int looks = 0;
+    team->calls = calls;
+    begin_round(team);
+    work(team->lanes, 0, calls);
+    while (atomic_load_explicit(&team->working, memory_order_acquire) > 0)
+        look_again(&looks);
+}
+
+// Ends the threads; NULL is allowed.
+static void team_close(struct team *team) {
+    if (!team)
+        return;
+    atomic_store(&team->over, true);
+    team_wake(team, true);
+    begin_round(team);
+    for (int i = 1; i < team->started; i++)
+        pthread_join(team->members[i].thread, NULL);
+    if (team->core_count > 0)
+        cores_bind(team->cores, team->core_count);
+    free(team->cores);
+    pthread_cond_destroy(&team->woken);
+    pthread_mutex_destroy(&team->lock);
+    free(team);
 }
 
 static struct lanes *lanes_of(const struct operation *operation) {
@@ -102,20 +253,11 @@ static void enter(const struct operation *operation) {
         own.state = &lanes->at[i].pair;
         pair_enter(&own);
     }
-    team_wake(lanes->team);
+    team_wake(lanes->team, true);
 }
 
 static void leave(const struct operation *operation) {
-    team_sleep(lanes_of(operation)->team);
-}
-
-static void describe(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample) {
-    const struct lanes *lanes = lanes_of(operation);
-    pair_describe(operation, timing, sample);
-    sample->extra[PAIR_COLUMNS] = lanes->count;
-    sample->extra[PAIR_COLUMNS + 1] = lanes->queue;
-    sample->extra[PAIR_COLUMNS + 2] = lanes->cores;
+    team_wake(lanes_of(operation)->team, false);
 }
 
 // The number of message `i` of a thread, for its payload.
@@ -154,6 +296,11 @@ static void check(const struct operation *operation, unsigned round, struct fail
     }
 }
 
+// Hints for an endpoint of a communicator's own: the number of the thread, then promises.
+enum { OF_A_THREAD = 2, HINTS = 4 };
+static const char *const hints_names[HINTS] = {"vci", "thread_id", "mpi_assert_no_any_source",
+                                               "mpi_assert_no_any_tag"};
+
 // Makes a communicator for one thread, with the hints by which libraries give it its own endpoint:
 // MPICH `vci` (and as many as MPIR_CVAR_CH4_NUM_VCIS allows), Intel MPI `thread_id` (with
 // I_MPI_THREAD_SPLIT=1), Open MPI and MPICH that no wildcard will be used. MPI drops keys that a
@@ -168,10 +315,8 @@ static MPI_Comm own_comm(MPI_Comm parent, int thread, bool hints) {
     }
     snprintf(number, sizeof number, "%d", thread);
     MPI_Info_create(&info);
-    MPI_Info_set(info, "vci", number);
-    MPI_Info_set(info, "thread_id", number);
-    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
-    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    for (int i = 0; i < HINTS; i++)
+        MPI_Info_set(info, hints_names[i], i < OF_A_THREAD ? number : "true");
     MPI_Comm_dup_with_info(parent, info, &comm);
     MPI_Info_free(&info);
     return comm;
@@ -179,14 +324,12 @@ static MPI_Comm own_comm(MPI_Comm parent, int thread, bool hints) {
 
 // Returns how many of the hints the library reports that it keeps.
 static int hints_kept(MPI_Comm comm) {
-    static const char *const keys[] = {"vci", "thread_id", "mpi_assert_no_any_source",
-                                       "mpi_assert_no_any_tag"};
     MPI_Info info;
     int kept = 0;
     MPI_Comm_get_info(comm, &info);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (int i = 0; i < HINTS; i++) {
         int length, there;
-        MPI_Info_get_valuelen(info, keys[i], &length, &there);
+        MPI_Info_get_valuelen(info, hints_names[i], &length, &there);
         kept += there != 0;
     }
     MPI_Info_free(&info);
@@ -224,12 +367,13 @@ static void open_lanes(struct bench *bench, struct pair *pair, size_t most) {
 
 static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
     struct lanes *lanes = pair->pattern->variant;
-    int cores = team_cores();
+    int cores = team_cores(), fewest;
     open_lanes(bench, pair, sizes_largest(sizes));
     if (failed(&bench->failure))
         return; // agreed: of memory
-    MPI_Allreduce(&cores, &lanes->cores, 1, MPI_INT, MPI_MIN, bench->comm);
-    lanes->team = team_open(lanes->count, work, lanes, &bench->failure);
+    MPI_Allreduce(&cores, &fewest, 1, MPI_INT, MPI_MIN, bench->comm);
+    lanes->factors[2] = fewest;
+    lanes->team = team_open(lanes, &bench->failure);
     ranks_agree(bench->comm, &bench->failure, false);
 }
 
@@ -241,8 +385,7 @@ static void close_lanes(struct pair *pair) {
         if (lane->own)
             MPI_Comm_free(&lane->pair.comm);
         if (i > 0) {
-            buffer_close(&lane->pair.out);
-            buffer_close(&lane->pair.in);
+            buffers_close(&lane->pair.out, &lane->pair.in);
         }
         free(lane->requests);
         *lane = (struct lane){0};
@@ -251,7 +394,7 @@ static void close_lanes(struct pair *pair) {
 }
 
 static void measure(struct bench *bench, int threads, int queue) {
-    struct lanes lanes = {.count = threads, .queue = queue};
+    struct lanes lanes = {.count = threads, .queue = queue, .factors = {threads, queue}};
     bool each = options_is(&bench->options, "places", "each");
     lanes.at = calloc((size_t)threads, sizeof *lanes.at);
     if (!lanes.at)
@@ -261,15 +404,16 @@ static void measure(struct bench *bench, int threads, int queue) {
                             .operation = {.name = queue ? "threads-window" : "threads-pingpong",
                                           .around = &(const struct around){.enter = enter,
                                                                            .leave = leave,
-                                                                           .check = check,
-                                                                           .describe = describe},
+                                                                           .check = check},
                                           .run = run_calls},
                             .share = queue ? 1 / (double)queue : 0.5,
                             .moved = threads * (queue ? queue : 2),
                             .slots = queue && each ? (size_t)queue : 1,
                             .choose = choose,
                             .close = close_lanes,
-                            .variant = &lanes});
+                            .variant = &lanes,
+                            .factors = lanes.factors,
+                            .factors_count = 3});
     free(lanes.at);
 }
 

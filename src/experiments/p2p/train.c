@@ -3,45 +3,19 @@
 // checked and sampled. The moves themselves are in moves.c.
 #include "train.h"
 
-enum { TAG = 1, TOKEN = 2, TRIALS = 7, CHAIN_BYTES = 8192, ROW_LEAST = 2, ROW_MOST = 1000 };
+enum { TRIALS = 7, CHAIN_BYTES = 8192, ROW_LEAST = 2, ROW_MOST = 1000 };
 enum { NOTES = sizeof(struct train_notes) / sizeof(double) };
 
 const struct option train_options[] = {
-    {"sizes", OPTION_SIZES, "1:1Mi:x4", "B", NULL, 0, INT_MAX - (1 << 20),
-     "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    SIZES_ROW("1:1Mi:x4", 0, INT_MAX - (1 << 20), "message sizes"),
     {"mode", OPTION_CHOICE, "standard", "", "standard|synchronous", 0, 0, "send mode"},
     {"blocking", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
      "no: computation is between the call that starts a message and the one that waits for it"},
     {"receive", OPTION_CHOICE, "as-sends", "", "as-sends|blocking|nonblocking", 0, 0,
      "of receives, where that is to be otherwise than --blocking"},
-    {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
-     "cold: every message has a buffer that has left the caches"},
+    CACHE_ROW,
     {0},
 };
-
-static void check_one(struct train *train, int sender, unsigned message, struct failure *failure) {
-    struct bench *bench = train->bench;
-    size_t count = (size_t)train->count;
-    MPI_Request request;
-    if (bench->rank == sender) {
-        payload_fill(buffer_slot(&train->out), count, sender, message);
-        MPI_Recv(NULL, 0, MPI_BYTE, 1 - sender, TOKEN, bench->comm, MPI_STATUS_IGNORE);
-        train->send(buffer_next(&train->out), train->count, MPI_BYTE, 1 - sender, TAG,
-                    bench->comm);
-        return;
-    }
-    char *place = buffer_next(&train->in);
-    payload_poison(place, count, sender, message);
-    MPI_Irecv(place, train->count, MPI_BYTE, sender, TAG, bench->comm, &request);
-    MPI_Send(NULL, 0, MPI_BYTE, sender, TOKEN, bench->comm);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    payload_verify(place, count, sender, message, bench->rank, failure);
-}
-
-static void check(const struct operation *operation, unsigned round, struct failure *failure) {
-    for (int sender = 0; sender < 2; sender++)
-        check_one(operation->state, sender, 2 * round + (unsigned)sender, failure);
-}
 
 // A sample: of messages whose parts are summed up one row, else two of different lengths; and, on
 // rank 0, the computation of a row alone, after them.
@@ -163,7 +137,7 @@ void train_measure(struct train *train, struct amount *amounts, int count) {
     for (int i = 0; i < count; i++) {
         amounts[i].train = train;
         turns[i].operation = (struct operation){.name = amounts[i].move->operation,
-                                                .message = {.bytes = (size_t)train->count},
+                                                .message = {.bytes = (size_t)train->pair.count},
                                                 .special = {.bystander = bench->rank != 0,
                                                             .own = true,
                                                             .notes = (double *)&train->notes,
@@ -184,7 +158,7 @@ void train_measure(struct train *train, struct amount *amounts, int count) {
 static bool open_train(struct train *train, struct compute *compute, const struct sizes *sizes) {
     struct bench *bench = train->bench;
     size_t most = sizes_largest(sizes), cache = bench_cache(bench);
-    if (!bench_buffers(bench, &train->out, &train->in, most, cache, 1))
+    if (!bench_buffers(bench, &train->pair.out, &train->pair.in, most, cache, 1))
         return false;
     bool chain = !options_have(&bench->options, "compute-bytes");
     compute_open(compute,
@@ -201,11 +175,9 @@ static bool open_train(struct train *train, struct compute *compute, const struc
 static void measure(struct train *train, size_t bytes, void (*size)(struct train *)) {
     const struct operation message = {.name = "message",
                                       .message = {.bytes = bytes},
-                                      .around = &(const struct around){.check = check},
-                                      .state = train};
-    train->count = (int)bytes;
-    buffer_shape(&train->out, bytes);
-    buffer_shape(&train->in, bytes);
+                                      .around = &(const struct around){.check = pair_check},
+                                      .state = &train->pair};
+    pair_enter(&message);
     sampler_check(&train->sampler, &message, 0);
     if (!failed(&train->bench->failure))
         size(train);
@@ -214,31 +186,21 @@ static void measure(struct train *train, size_t bytes, void (*size)(struct train
 
 void train_run(struct bench *bench, void (*size)(struct train *train)) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
-    bool synchronous = options_is(&bench->options, "mode", "synchronous");
-    bool blocking = options_is(&bench->options, "blocking", "yes");
     struct compute compute = {0};
-    struct train train = {.bench = bench,
-                          .blocking = blocking,
-                          .receives_block =
-                              options_is(&bench->options, "receive", "as-sends")
-                                  ? blocking
-                                  : options_is(&bench->options, "receive", "blocking"),
-                          .send = synchronous ? MPI_Ssend : MPI_Send,
-                          .isend = synchronous ? MPI_Issend : MPI_Isend,
-                          .compute = &compute};
-    int *order = NULL;
+    struct train train = {
+        .bench = bench, .pair = pair_of(bench, bench->rank, 1 - bench->rank), .compute = &compute};
+    train.receives_block = options_is(&bench->options, "receive", "as-sends")
+                               ? train.pair.blocking
+                               : options_is(&bench->options, "receive", "blocking");
     sampler_open(&train.sampler, bench, false);
     train.sampler.stage = 1; // alternately
     if (!failed(&bench->failure) && open_train(&train, &compute, sizes)) {
         if (bench->rank == 0)
             bench_found(bench, "multiply_add_s", train.multiply_add_s);
-        order = bench_order(bench, (int)sizes->count);
-        for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
-            measure(&train, sizes->bytes[order[i]], size);
+        for (struct walk walk = bench_walk(bench, (int)sizes->count); walk_on(&walk);)
+            measure(&train, sizes->bytes[walk.at], size);
     }
     sampler_close(&train.sampler);
-    free(order);
     compute_close(&compute);
-    buffer_close(&train.out);
-    buffer_close(&train.in);
+    buffers_close(&train.pair.out, &train.pair.in);
 }

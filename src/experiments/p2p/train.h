@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compute.h"
-#include "experiment.h"
+#include "pair.h"
 
 // Seconds that went into the parts of operations: inside the call that starts one (all of it when
 // it blocks), computing, and inside the call that waits for its end.
@@ -26,12 +26,9 @@ enum { TRAIN_LONGER = 4 };
 struct train {
     struct bench *bench;
     struct sampler sampler;
-    int count;                     // B of a message
-    bool blocking, receives_block; // of the sends, of the receives
+    struct pair pair;    // the two ranks, and their messages
+    bool receives_block; // as `pair.blocking`, which is of the sends
     bool stamped;
-    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    int (*isend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    struct buffer out, in;
     struct compute *compute;
     double multiply_add_s; // time of one
     double delay_s;        // of train_delayed_receive

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six-step FFT: a program whose ranks all exchange with all, three times.
-#include "fft_study.h"
 #include "kernel.h"
 
 static const struct option fft_options[] = {
@@ -68,7 +67,6 @@ const struct experiment fft = {
         "message. Phases are those of the slowest rank;\nthe phases of `threaded` overlap.\n"
         "Ranks: a power of two, at most 2^(m/2). Method: Stival (2006), section 4.3; Bailey, FFTs "
         "in\nexternal or hierarchical memory (1990).",
-    .ranks = 0,
     .least = 1,
     .options = {fft_options, PROGRAM_OPTIONS},
     .columns = fft_columns,

@@ -35,13 +35,14 @@ struct blocks {
 struct fft_way {
     const char *name;
     bool own; // the own block of a complete transposition takes this way too
-    void (*whole)(struct fft *fft, const struct blocks *blocks); // all ranks' blocks, finished
-    // Starts the same; the number of requests that it takes in `requests`. NULL: it cannot.
+    // One of both: sends all ranks' blocks, or starts to send them; returns the number of requests
+    // that it takes in `requests`.
+    void (*whole)(struct fft *fft, const struct blocks *blocks);
     int (*start)(struct fft *fft, const struct blocks *blocks, MPI_Request *requests);
 };
 
 struct fft_variant {
-    const char *name, *help;
+    const char *name;
     bool by_rows, needs_start; // messages of one row; the way must be one that can be started
     bool any_way;              // false: the variant has only its own way to send
     void (*run)(struct fft *fft);
@@ -62,12 +63,11 @@ struct fft {
     struct point *data, *work, *out;  // of rows * n points each; the result is in `data`. Owned
     struct point *scratch;            // a batch of rows a thread, padded. Owned
     MPI_Request *requests;            // 2 * (depth + 1) * size. Owned
-    int *counts;                      // 4 * size, of collectives with displacements. Owned
+    int *counts;                      // 3 * size, of collectives with displacements. Owned
     struct blocks counted;            // whose shape they are of
     MPI_Datatype point, column, line; // a point; and of alltoallw: a block to send, to receive
-    fftw_plan plans[2];               // of one row in place: forward, backward
+    fftw_plan plans[2];               // of one row in place, or of all: forward, backward
     struct twiddle twiddle;
-    void *peer; // of a foreign transform
 };
 
 // fft_local.c: within one rank, in the cache.
@@ -85,14 +85,17 @@ void transform_rows(struct fft *fft, struct point *lines, size_t first, size_t c
                     bool twiddle);
 
 // fft_exchange.c
-extern const struct fft_way fft_ways[]; // ends with a row without name
+enum { FFT_WAYS = 7, FFT_VARIANTS = 6 };
+extern const struct fft_way fft_ways[FFT_WAYS];
+// Sends all blocks by the chosen way, until all have come.
+void fft_exchange(struct fft *fft, const struct blocks *blocks);
 void fft_sent(struct fft *fft, double messages, double points);
 // Start receives of all others' blocks, and sends; return their number.
 int fft_post(struct fft *fft, const struct blocks *blocks, MPI_Request *requests);
 int fft_send(struct fft *fft, const struct blocks *blocks, MPI_Request *requests);
 
 // fft_variants.c
-extern const struct fft_variant fft_variants[]; // ends with a row without name
+extern const struct fft_variant fft_variants[FFT_VARIANTS];
 void fft_fused(struct fft *fft);
 // Messages and bytes that a rank sends in one run, by the formula of the study's table 4.13:
 // blocks of N / P^2 points, by rows of sqrt(N) / P points. False: the variant has none.

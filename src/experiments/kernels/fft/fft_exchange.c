@@ -77,70 +77,56 @@ static int start_isend(struct fft *fft, const struct blocks *b, MPI_Request *req
     return count + fft_send(fft, b, requests + count);
 }
 
-// The own block stays out of it: it is in its place already. Lists of the same shape are left as
-// they are, since exchanges that are under way still read them.
-static void displace(struct fft *fft, const struct blocks *b, int **lists) {
-    for (int i = 0; i < 4; i++)
-        lists[i] = fft->counts + i * fft->size;
+// Fills the lists of an exchange: counts, then places of what is sent and of what comes. The own
+// block stays out of it: it is in its place already. Lists of the same shape are left as they are,
+// since exchanges that are under way still read them.
+static void displace(struct fft *fft, const struct blocks *b) {
+    int *counts = fft->counts, *sends = counts + fft->size, *receives = sends + fft->size;
     fft_sent(fft, fft->size - 1, (double)b->count * (fft->size - 1));
-    if (fft->counted.count == b->count && fft->counted.out_step == b->out_step &&
-        fft->counted.in_step == b->in_step)
+    if (b->own || (fft->counted.count == b->count && fft->counted.out_step == b->out_step &&
+                   fft->counted.in_step == b->in_step))
         return;
     fft->counted = *b;
     for (int i = 0; i < fft->size; i++) {
-        lists[0][i] = lists[2][i] = i == fft->rank ? 0 : b->count;
-        lists[1][i] = (int)((size_t)i * b->out_step);
-        lists[3][i] = (int)((size_t)i * b->in_step);
+        counts[i] = i == fft->rank ? 0 : b->count;
+        sends[i] = (int)((size_t)i * b->out_step);
+        receives[i] = (int)((size_t)i * b->in_step);
     }
 }
 
+// The arguments where the own block is among the blocks, and where it is not.
+#define EVEN b->out, b->count, fft->point, b->in, b->count, fft->point, fft->comm
+#define DISPLACED                                                                                 \
+    b->out, fft->counts, fft->counts + fft->size, fft->point, b->in, fft->counts,                 \
+        fft->counts + 2 * fft->size, fft->point, fft->comm
+
 static void alltoall(struct fft *fft, const struct blocks *b) {
-    int *lists[4];
-    if (b->own) {
-        fft_sent(fft, fft->size - 1, (double)b->count * (fft->size - 1));
-        MPI_Alltoall(b->out, b->count, fft->point, b->in, b->count, fft->point, fft->comm);
-        return;
-    }
-    displace(fft, b, lists);
-    MPI_Alltoallv(b->out, lists[0], lists[1], fft->point, b->in, lists[2], lists[3], fft->point,
-                  fft->comm);
+    displace(fft, b);
+    if (b->own)
+        MPI_Alltoall(EVEN);
+    else
+        MPI_Alltoallv(DISPLACED);
 }
 
 static int start_ialltoall(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
-    int *lists[4];
-    if (b->own) {
-        fft_sent(fft, fft->size - 1, (double)b->count * (fft->size - 1));
-        MPI_Ialltoall(b->out, b->count, fft->point, b->in, b->count, fft->point, fft->comm,
-                      requests);
-        return 1;
-    }
-    displace(fft, b, lists);
-    MPI_Ialltoallv(b->out, lists[0], lists[1], fft->point, b->in, lists[2], lists[3], fft->point,
-                   fft->comm, requests);
+    displace(fft, b);
+    if (b->own)
+        MPI_Ialltoall(EVEN, requests);
+    else
+        MPI_Ialltoallv(DISPLACED, requests);
     return 1;
 }
 
-static void finish(struct fft *fft, const struct blocks *b,
-                   int (*start)(struct fft *, const struct blocks *, MPI_Request *)) {
-    int count = start(fft, b, fft->requests);
-    MPI_Waitall(count, fft->requests, MPI_STATUSES_IGNORE);
+void fft_exchange(struct fft *fft, const struct blocks *b) {
+    if (fft->way->whole)
+        fft->way->whole(fft, b);
+    else
+        MPI_Waitall(fft->way->start(fft, b, fft->requests), fft->requests, MPI_STATUSES_IGNORE);
 }
 
-static void isend(struct fft *fft, const struct blocks *b) {
-    finish(fft, b, start_isend);
-}
-
-static void ialltoall(struct fft *fft, const struct blocks *b) {
-    finish(fft, b, start_ialltoall);
-}
-
-const struct fft_way fft_ways[] = {
-    {"sendrecv", false, sendrecv, NULL},
-    {"separate", false, separate, NULL},
-    {"posted", false, posted, NULL},
-    {"isend", false, isend, start_isend},
-    {"alltoall", true, alltoall, NULL},
-    {"ialltoall", true, ialltoall, start_ialltoall},
+const struct fft_way fft_ways[FFT_WAYS] = {
+    {"sendrecv", false, sendrecv, NULL}, {"separate", false, separate, NULL},
+    {"posted", false, posted, NULL},     {"isend", false, NULL, start_isend},
+    {"alltoall", true, alltoall, NULL},  {"ialltoall", true, NULL, start_ialltoall},
     {"alltoallw", true, NULL, NULL}, // its data types transpose: see fft_variants.c
-    {0},
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures the FFT: every requested size, variant and way, and FFTW's own MPI transform, one after
 // the other.
-#include "fft_study.h"
-
 #include "fft.h"
 
 #ifdef COTEJO_FFTW_MPI
@@ -76,7 +74,7 @@ static void open_fft(struct fft *fft, struct bench *bench, size_t log2) {
     fft->scratch = points((size_t)fft->threads * FFT_LINE * (n + FFT_LINE));
     fft->requests =
         malloc(2 * ((size_t)fft->depth + 1) * (size_t)fft->size * sizeof *fft->requests);
-    fft->counts = malloc(4 * (size_t)fft->size * sizeof *fft->counts);
+    fft->counts = malloc(3 * (size_t)fft->size * sizeof *fft->counts);
     twiddle_open(&fft->twiddle, n, &bench->failure);
     if (!fft->data || !fft->work || !fft->out || !fft->scratch || !fft->requests || !fft->counts)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for 2^%zu points; lower --log2",
@@ -106,10 +104,6 @@ static void close_fft(struct fft *fft) {
 // build has found an FFTW that fits this MPI.
 #ifdef COTEJO_FFTW_MPI
 
-struct peer {
-    fftw_plan plans[2];
-};
-
 // The library reports how much memory it needs, which can be more than the data.
 static bool room_of(struct fft *fft, struct failure *failure) {
     ptrdiff_t in, in_first, out, out_first, own = (ptrdiff_t)(fft->rows * fft->n);
@@ -130,32 +124,24 @@ static bool room_of(struct fft *fft, struct failure *failure) {
     return fft->data && fft->work;
 }
 
-// The plans transform from `data` to `work`, because FFTW is faster so than in place.
+// The plans transform from `data` to `work`, because FFTW is faster so than in place. They take
+// the place of the plans of a row.
 static void peer_open(struct fft *fft, unsigned effort, struct failure *failure) {
-    struct peer *peer = calloc(1, sizeof *peer);
-    fft->peer = peer;
     fftw_mpi_init();
-    if (!peer || !room_of(fft, failure)) {
+    if (!room_of(fft, failure)) {
         failure_set(failure, STATUS_USAGE, "no memory for fftw-mpi; lower --log2");
         return;
     }
-    for (int i = 0; i < 2; i++)
-        peer->plans[i] = fftw_mpi_plan_dft_1d(
+    for (int i = 0; i < 2; i++) {
+        fftw_destroy_plan(fft->plans[i]);
+        fft->plans[i] = fftw_mpi_plan_dft_1d(
             (ptrdiff_t)(fft->n * fft->n), (fftw_complex *)fft->data, (fftw_complex *)fft->work,
             fft->comm, i ? FFTW_BACKWARD : FFTW_FORWARD, effort | FFTW_DESTROY_INPUT);
-}
-
-static void peer_close(struct fft *fft) {
-    struct peer *peer = fft->peer;
-    for (int i = 0; peer && i < 2; i++)
-        if (peer->plans[i])
-            fftw_destroy_plan(peer->plans[i]);
-    free(peer);
+    }
 }
 
 void peer_run(struct fft *fft) {
-    const struct peer *peer = fft->peer;
-    fftw_mpi_execute_dft(peer->plans[fft->backward], (fftw_complex *)fft->data,
+    fftw_mpi_execute_dft(fft->plans[fft->backward], (fftw_complex *)fft->data,
                          (fftw_complex *)fft->work);
     fft_swap(fft);
 }
@@ -168,10 +154,6 @@ static void peer_open(struct fft *fft, unsigned effort, struct failure *failure)
     failure_set(failure, STATUS_USAGE,
                 "--variant fftw-mpi: this build has no libfftw3-mpi; build with "
                 "-DCOTEJO_FFTW_MPI=FOLDER, where one for this MPI is installed");
-}
-
-static void peer_close(struct fft *fft) {
-    (void)fft;
 }
 
 void peer_run(struct fft *fft) {
@@ -218,15 +200,13 @@ static void measure(struct sampler *sampler, size_t log2, const struct fft_varia
                                                  .run = run_variant,
                                                  .check = fft_check,
                                                  .state = &fft});
-    peer_close(&fft);
     close_fft(&fft);
 }
 
 static bool possible(const struct fft_variant *variant, const struct fft_way *way) {
-    bool first = way == fft_ways; // a variant with its own way is measured once
-    return variant->any_way ? (way->start || !variant->needs_start) &&
-                                  (way->whole || !(variant->by_rows || variant->needs_start))
-                            : first;
+    if (!variant->any_way) // is measured once
+        return way == fft_ways;
+    return way->start || (!variant->needs_start && (way->whole || !variant->by_rows));
 }
 
 static bool way_chosen(const struct options *options, const struct fft_variant *variant,
@@ -238,52 +218,36 @@ static bool way_chosen(const struct options *options, const struct fft_variant *
     return options_is(options, "way", way->name);
 }
 
-// One measurement, for a given number of points.
-struct measurement {
-    size_t log2;
-    const struct fft_variant *variant;
-    const struct fft_way *way;
-};
-
-// Fills `plans`, unless it is NULL, with the measurements that are requested and possible; returns
-// their number.
-static int plan(const struct options *options, size_t log2, struct measurement *plans) {
-    int count = 0;
-    for (const struct fft_variant *v = fft_variants; v->name; v++) {
-        bool all = options_is(options, "variant", "all") && v->run != peer_run;
-        if (!all && !options_is(options, "variant", v->name))
-            continue;
-        for (const struct fft_way *way = fft_ways; way->name; way++)
-            if (way_chosen(options, v, way) && possible(v, way)) {
-                if (plans)
-                    plans[count] = (struct measurement){log2, v, way};
-                count++;
-            }
-    }
-    return count;
+// Whether a variant is requested and possible by a way.
+static bool wanted(const struct options *options, const struct fft_variant *variant,
+                   const struct fft_way *way) {
+    bool all = options_is(options, "variant", "all") && variant->run != peer_run;
+    return (all || options_is(options, "variant", variant->name)) &&
+           way_chosen(options, variant, way) && possible(variant, way);
 }
 
-// All of `each` plans for each number of points, in the order that is drawn.
-static void measure_all(struct sampler *sampler, const struct sizes *sizes, int each) {
+// All variants and ways for each number of points, in the order that is drawn.
+static void measure_all(struct sampler *sampler, const struct sizes *sizes) {
     struct bench *bench = sampler->bench;
-    int count = each * (int)sizes->count;
-    struct measurement *plans = malloc((size_t)count * sizeof *plans);
-    if (!plans)
-        failure_set(&bench->failure, STATUS_USAGE, "no memory for %d measurements", count);
-    for (size_t i = 0; plans && i < sizes->count; i++)
-        plan(&bench->options, sizes->bytes[i], plans + i * (size_t)each);
-    int *list = bench_order(bench, count);
-    for (int i = 0; i < count && !failed(&bench->failure); i++) {
-        const struct measurement *next = &plans[list[i]];
-        measure(sampler, next->log2, next->variant, next->way);
+    int each = FFT_VARIANTS * FFT_WAYS;
+    for (struct walk walk = bench_walk(bench, each * (int)sizes->count); walk_on(&walk);) {
+        const struct fft_variant *variant = &fft_variants[walk.at % each / FFT_WAYS];
+        const struct fft_way *way = &fft_ways[walk.at % FFT_WAYS];
+        if (wanted(&bench->options, variant, way))
+            measure(sampler, sizes->bytes[walk.at / each], variant, way);
     }
-    free(list);
-    free(plans);
 }
 
 static void check_asked(struct bench *bench, const struct sizes *sizes) {
     bool power = (bench->size & (bench->size - 1)) == 0;
-    size_t most = 0;
+    int left = 0;
+    for (int i = 0; i < FFT_VARIANTS * FFT_WAYS; i++)
+        left += wanted(&bench->options, &fft_variants[i / FFT_WAYS], &fft_ways[i % FFT_WAYS]);
+    if (!left)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--variant %s cannot send by --way %s; choose another one of the two",
+                    options_text(&bench->options, "variant"),
+                    options_text(&bench->options, "way"));
 #ifndef _OPENMP
     if (options_integer(&bench->options, "threads") > 1)
         failure_set(&bench->failure, STATUS_USAGE,
@@ -298,10 +262,9 @@ static void check_asked(struct bench *bench, const struct sizes *sizes) {
             failure_set(&bench->failure, STATUS_USAGE,
                         "2^%zu points on %d ranks: ranks must divide %zu; use a power of two", m,
                         bench->size, (size_t)1 << m / 2);
-        most = m > most ? m : most;
     }
     // Data, work, send buffer, and a reserve; rank 0 also needs all points for the check.
-    size_t whole = sizeof(struct point) * ((size_t)1 << most);
+    size_t whole = sizeof(struct point) * ((size_t)1 << sizes_largest(sizes));
     size_t local = 4 * (whole / (size_t)bench->size);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         memory_ask(bench->comm, bench->rank ? local : local + whole, &bench->failure);
@@ -309,18 +272,12 @@ static void check_asked(struct bench *bench, const struct sizes *sizes) {
 
 void fft_study(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "log2");
-    int each = plan(&bench->options, 0, NULL);
     struct sampler sampler;
-    if (!each)
-        failure_set(&bench->failure, STATUS_USAGE,
-                    "--variant %s cannot send by --way %s; choose another one of the two",
-                    options_text(&bench->options, "variant"),
-                    options_text(&bench->options, "way"));
     check_asked(bench, sizes);
     if (failed(&bench->failure))
         return;
     program_open(&sampler, bench);
     if (!failed(&bench->failure))
-        measure_all(&sampler, sizes, each);
+        measure_all(&sampler, sizes);
     sampler_close(&sampler);
 }

@@ -79,12 +79,12 @@ static void transpose_whole(struct fft *fft) {
     size_t block = fft->rows * fft->rows;
     struct blocks blocks = {fft->out, fft->work, block, block, (int)block, fft->way->own};
     double begin = program_mark(fft->clock);
-    if (!fft->way->whole) {
+    if (!fft->way->whole && !fft->way->start) {
         transpose_typed(fft);
     } else {
         fft_cut(fft, (fft->way->own ? fft->out : fft->work) + (size_t)fft->rank * block,
                 fft->rows);
-        fft->way->whole(fft, &blocks);
+        fft_exchange(fft, &blocks);
         join_blocks(fft);
     }
     fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
@@ -108,25 +108,10 @@ static struct blocks fft_row(const struct fft *fft, size_t row) {
                            false};
 }
 
-static void by_rows(struct fft *fft) {
-    for (int stage = 0; stage < 3; stage++) {
-        for (size_t row = 0; row < fft->rows; row++) {
-            struct blocks blocks = fft_row(fft, row);
-            double begin = program_mark(fft->clock);
-            fft_cut_row(fft, row);
-            fft->way->whole(fft, &blocks);
-            fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
-            if (stage < 2)
-                transform_rows(fft, fft->work + row * fft->n, row, 1, stage == 0);
-        }
-        fft_swap(fft);
-    }
-}
-
 // A row is cut and started, then the one `depth` before it is waited for and computed: so many are
-// under way meanwhile.
-static void nonblocking(struct fft *fft) {
-    size_t depth = (size_t)fft->depth, room = 2 * (size_t)fft->size;
+// under way meanwhile; 0: each row has come before it is computed.
+static void pipeline(struct fft *fft, size_t depth) {
+    size_t room = 2 * (size_t)fft->size;
     int counts[depth + 1];
     for (int stage = 0; stage < 3; stage++) {
         for (size_t row = 0; row < fft->rows + depth; row++) {
@@ -135,9 +120,12 @@ static void nonblocking(struct fft *fft) {
             if (row < fft->rows) {
                 struct blocks blocks = fft_row(fft, row);
                 fft_cut_row(fft, row);
-                counts[slot] = fft->way->start(fft, &blocks, fft->requests + slot * room);
+                if (depth == 0)
+                    fft_exchange(fft, &blocks);
+                else
+                    counts[slot] = fft->way->start(fft, &blocks, fft->requests + slot * room);
             }
-            if (row >= depth)
+            if (row >= depth && depth > 0)
                 MPI_Waitall(counts[ended], fft->requests + ended * room, MPI_STATUSES_IGNORE);
             fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
             if (row >= depth && stage < 2)
@@ -145,6 +133,14 @@ static void nonblocking(struct fft *fft) {
         }
         fft_swap(fft);
     }
+}
+
+static void by_rows(struct fft *fft) {
+    pipeline(fft, 0);
+}
+
+static void nonblocking(struct fft *fft) {
+    pipeline(fft, (size_t)fft->depth);
 }
 
 // The variant with two threads a rank: this one transposes row after row, a helper computes them.
@@ -190,11 +186,11 @@ static void transpose(struct fft *fft, struct stage *stage) {
     for (size_t row = 0; row < fft->rows; row++) {
         struct blocks blocks = fft_row(fft, row);
         fft_cut_row(fft, row);
-        fft->way->whole(fft, &blocks);
+        fft_exchange(fft, &blocks);
         if (stage)
             tell(stage);
     }
-    fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
+    fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
 }
 
 static void both(struct fft *fft, bool twiddle) {
@@ -353,12 +349,12 @@ static void through(struct pass *pass) {
             pass->chunk = c;
             struct blocks blocks = chunk_blocks(pass);
             int posted = fft_post(fft, &blocks, requests);
-            fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
+            fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
             compute_chunk(pass);
             begin = program_mark(fft->clock);
             fft_send(fft, &blocks, requests + posted);
         }
-        fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
+        fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
     }
 }
 
@@ -376,7 +372,7 @@ void fft_fused(struct fft *fft) {
     for (long part = 0; part < parts; part++)
         gather(fft, fft->work, (size_t)part * fft->batch, fft->batch,
                fft->data + (size_t)part * fft->batch * fft->n, fft->n);
-    fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
+    fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
 }
 
 bool fft_expected(const struct fft *fft, double *messages, double *bytes) {
@@ -389,14 +385,8 @@ bool fft_expected(const struct fft *fft, double *messages, double *bytes) {
     return fft->variant->run != peer_run;
 }
 
-const struct fft_variant fft_variants[] = {
-    {"original", "transpose all, then compute", false, false, true, original},
-    {"rows", "transpose a row, then compute it", true, false, true, by_rows},
-    {"threaded", "a thread computes rows while another transposes", true, false, true, threaded},
-    {"nonblocking", "--depth rows are under way while one is computed", true, true, true,
-     nonblocking},
-    {"fused", "a few rows at once, computed and transposed in the cache", false, false, false,
-     fft_fused},
-    {"fftw-mpi", "the transform of FFTW's own MPI library", false, false, false, peer_run},
-    {0},
+const struct fft_variant fft_variants[FFT_VARIANTS] = {
+    {"original", false, false, true, original}, {"rows", true, false, true, by_rows},
+    {"threaded", true, false, true, threaded},  {"nonblocking", true, true, true, nonblocking},
+    {"fused", false, false, false, fft_fused},  {"fftw-mpi", false, false, false, peer_run},
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Radix sort: a program that sends many keys to where the data say, in messages of any size.
 #include "radix.h"
-
-#include "deadlock.h"
+#include "pair.h"
 
 static const struct option radix_options[] = {
     {"keys", OPTION_SIZES, "64Ki,512Ki", "", NULL, 1, 1u << 30,
@@ -42,23 +41,10 @@ static const struct column radix_columns[] = {
     {0},
 };
 
-static void radix_alone(struct radix *radix) {
-    double begin = program_mark(radix->clock);
-    radix_sort_local(radix->in, radix->out, radix->keys, radix->wide, &radix->digits);
-    radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - begin;
+// B of a key.
+static size_t width_of(const struct options *options) {
+    return options_is(options, "key", "64") ? sizeof(uint64_t) : sizeof(uint32_t);
 }
-
-static const struct radix_variant radix_variants[] = {
-    {"polled", true, true, false, radix_deal_open, radix_polled, radix_own_close},
-    {"polled-posted", true, true, false, radix_deal_open, radix_polled_posted, radix_own_close},
-    {"serving", true, false, false, radix_deal_open, radix_serving, radix_own_close},
-    {"serving-posted", true, false, false, radix_deal_open, radix_serving_posted, radix_own_close},
-    {"threaded", true, false, false, radix_deal_open, radix_threaded, radix_own_close},
-    {"alltoallv", false, false, false, NULL, radix_alltoallv, NULL},
-    {"split", false, false, false, radix_split_open, radix_split, radix_own_close},
-    {"alone", false, false, true, NULL, radix_alone, NULL},
-    {0},
-};
 
 static void run_variant(void *state) {
     struct radix *radix = state;
@@ -71,16 +57,16 @@ static void measure(struct sampler *sampler, const struct radix_variant *variant
     const struct options *options = &bench->options;
     char name[40];
     double before = kernel_resident();
-    int width = options_is(options, "key", "64") ? 64 : 32;
+    size_t width = width_of(options);
     int range = (int)options_integer(options, "range");
     struct radix radix = {
         .comm = bench->comm,
         .rank = bench->rank,
         .size = bench->size,
-        .wide = width == 64,
+        .wide = width == sizeof(uint64_t),
         .keys = keys,
-        .room = buffer * 8 / (size_t)width,
-        .digits = {0, range ? range : width, (int)options_integer(options, "digit")},
+        .room = buffer / width,
+        .digits = {0, range ? range : 8 * (int)width, (int)options_integer(options, "digit")},
         .clock = &bench->clock,
         .variant = variant,
         .distribution = options_text(options, "distribution")};
@@ -111,103 +97,53 @@ static void measure(struct sampler *sampler, const struct radix_variant *variant
 }
 
 static bool chosen(const struct options *options, const struct radix_variant *variant) {
-    bool all = variant->run != radix_threaded && !variant->alone && !variant->blocks;
+    bool all =
+        !variant->alone && !variant->dealing.polled && strcmp(variant->name, "threaded") != 0;
     return options_is(options, "variant", variant->name) ||
            (all && options_is(options, "variant", "all"));
 }
 
-// One measurement: a variant, keys of a rank, B of a message.
-struct measurement {
-    const struct radix_variant *variant;
-    size_t keys, message;
-};
-
-// Fills `plans`, unless it is NULL, with the requested measurements that do not deadlock; returns
-// their number. Messages of at least `deadlock` B deadlock if sends block.
-static int plan(const struct bench *bench, size_t keys, double deadlock,
-                struct measurement *plans) {
-    const struct options *options = &bench->options;
-    int count = 0;
-    const struct sizes *buffers = options_sizes(options, "buffer");
-    size_t width = options_is(options, "key", "64") ? 8 : 4;
-    for (const struct radix_variant *v = radix_variants; v->name; v++) {
-        if (!chosen(options, v))
-            continue;
-        // If all keys go at once, a message holds all keys of one rank for another.
-        size_t message = v->alone ? 0 : keys * width / (size_t)bench->size;
-        for (size_t i = 0; i < (v->buffered ? buffers->count : 1); i++) {
-            size_t bytes = v->buffered ? buffers->bytes[i] : message;
-            if (v->blocks && (double)(bytes / width * width) >= deadlock)
-                continue;
-            if (plans)
-                plans[count] = (struct measurement){v, keys, bytes};
-            count++;
-        }
-    }
-    return count;
+// Whether a variant is measured with --buffer number `b`. Messages of at least `deadlock` B
+// deadlock if sends block.
+static bool wanted(const struct options *options, const struct radix_variant *variant, size_t b,
+                   double deadlock) {
+    size_t width = width_of(options), buffer = options_sizes(options, "buffer")->bytes[b];
+    if (!variant->dealing.pass) // the variant has no buffers
+        return b == 0 && chosen(options, variant);
+    bool blocks = variant->dealing.polled && (double)(buffer / width * width) >= deadlock;
+    return !blocks && chosen(options, variant);
 }
 
-// Finds the messages for which variants with blocking sends end; other messages deadlock.
-
-// The first two ranks send each other messages of all lengths whose receive comes late.
-static double between_two(struct bench *bench, MPI_Comm comm, const size_t *bytes, size_t count,
-                          double patience_s) {
-    struct pair pair = {.comm = comm, .rank = bench->rank, .peer = 1 - bench->rank};
-    struct sizes sizes = {0};
-    struct layout anywhere = {0}; // they are not those that are measured with
+// Finds the length of a message, in B and to the byte, from which on two sends that block and meet
+// wait for each other for ever; infinite: at none of the lengths. The first two ranks try it.
+static double least_deadlock(struct bench *bench, const struct sizes *lengths) {
     struct deadlock found = {.least = INFINITY};
-    size_t most = 0;
-    for (size_t i = 0; i < count; i++)
-        most = bytes[i] > most ? bytes[i] : most;
-    sizes.bytes = malloc(count * sizeof *sizes.bytes);
-    if (sizes.bytes)
-        memcpy(sizes.bytes, bytes, count * sizeof *bytes);
-    else
-        failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu lengths", count);
-    sizes.count = count;
-    buffer_open(&pair.out, &anywhere, "send", most, 0, 1, &bench->failure);
-    buffer_open(&pair.in, &anywhere, "receive", most, 0, 1, &bench->failure);
-    if (ranks_agree(comm, &bench->failure, false) == STATUS_OK) {
-        buffer_shape(&pair.out, most);
-        buffer_shape(&pair.in, most);
-        found = deadlock_find(&pair, &sizes, patience_s);
+    struct pair pair = {.rank = bench->rank, .peer = 1 - bench->rank};
+    struct layout anywhere = {0}; // the buffers are not those that are measured with
+    size_t most = sizes_largest(lengths);
+    MPI_Comm_split(bench->comm, bench->rank < 2 ? 0 : MPI_UNDEFINED, bench->rank, &pair.comm);
+    if (pair.comm != MPI_COMM_NULL) {
+        buffer_open(&pair.out, &anywhere, "send", most, 0, 1, &bench->failure);
+        buffer_open(&pair.in, &anywhere, "receive", most, 0, 1, &bench->failure);
+        if (ranks_agree(pair.comm, &bench->failure, false) == STATUS_OK)
+            found = deadlock_find(bench, &pair, lengths);
+        buffers_close(&pair.out, &pair.in);
+        MPI_Comm_free(&pair.comm);
     }
-    buffer_close(&pair.out);
-    buffer_close(&pair.in);
-    free(sizes.bytes);
-    return found.least;
-}
-
-// Returns the length of a message, in B and to the byte, from which on two sends that block and
-// meet wait for each other for ever; infinite: at none of the `count` lengths. The first two ranks
-// try it, and hold their receives back for `patience_s`. Collective, agreed.
-static double radix_deadlock(struct bench *bench, const size_t *bytes, size_t count,
-                             double patience_s) {
-    double least = INFINITY;
-    MPI_Comm two;
-    if (bench->size < 2)
-        return least;
-    MPI_Comm_split(bench->comm, bench->rank < 2 ? 0 : MPI_UNDEFINED, bench->rank, &two);
-    if (two != MPI_COMM_NULL) {
-        least = between_two(bench, two, bytes, count, patience_s);
-        MPI_Comm_free(&two);
-    }
-    MPI_Bcast(&least, 1, MPI_DOUBLE, 0, bench->comm);
+    MPI_Bcast(&found.least, 1, MPI_DOUBLE, 0, bench->comm);
     ranks_agree(bench->comm, &bench->failure, false);
-    return least;
+    return found.least;
 }
 
 // Finds out, before any sort, which messages would deadlock; prints and records the result.
 static double find_deadlock(struct bench *bench) {
     const struct options *options = &bench->options;
-    const struct sizes *buffers = options_sizes(options, "buffer");
     bool asked = false;
-    for (const struct radix_variant *v = radix_variants; v->name; v++)
-        asked = asked || (v->blocks && chosen(options, v));
+    for (int v = 0; v < RADIX_VARIANTS; v++)
+        asked |= radix_variants[v].dealing.polled && chosen(options, &radix_variants[v]);
     if (!asked || bench->size < 2 || !options_is(options, "look", "yes"))
         return INFINITY;
-    double least = radix_deadlock(bench, buffers->bytes, buffers->count,
-                                  options_real(options, "patience") * bench->clock.dilation);
+    double least = least_deadlock(bench, options_sizes(options, "buffer"));
     if (isfinite(least) && bench->rank == 0)
         printf("# radix: sends that block deadlock from %.0f B on; polled variants are left out "
                "there\n",
@@ -219,36 +155,33 @@ static double find_deadlock(struct bench *bench) {
 // Everything at every number of keys, in the order that is drawn.
 static void measure_all(struct sampler *sampler, const struct sizes *keys) {
     struct bench *bench = sampler->bench;
+    const struct sizes *buffers = options_sizes(&bench->options, "buffer");
     double deadlock = find_deadlock(bench);
-    int each = plan(bench, 0, deadlock, NULL), count = each * (int)keys->count;
-    struct measurement *plans = malloc((size_t)(count + 1) * sizeof *plans);
-    if (!plans)
-        failure_set(&bench->failure, STATUS_USAGE, "no memory for %d measurements", count);
-    if (!count)
+    int sizes = (int)buffers->count, each = RADIX_VARIANTS * sizes, left = 0;
+    for (int i = 0; i < each; i++)
+        left += wanted(&bench->options, &radix_variants[i / sizes], (size_t)(i % sizes), deadlock);
+    if (!left)
         failure_set(&bench->failure, STATUS_USAGE,
                     "--buffer: sends that block deadlock from %.0f B on; give smaller ones",
                     deadlock);
-    for (size_t i = 0; plans && i < keys->count; i++)
-        plan(bench, keys->bytes[i], deadlock, plans + i * (size_t)each);
-    int *list = bench_order(bench, count);
-    for (int i = 0; i < count && !failed(&bench->failure); i++)
-        measure(sampler, plans[list[i]].variant, plans[list[i]].keys, plans[list[i]].message);
-    free(list);
-    free(plans);
+    for (struct walk walk = bench_walk(bench, each * (int)keys->count); walk_on(&walk);) {
+        const struct radix_variant *v = &radix_variants[walk.at % each / sizes];
+        size_t here = keys->bytes[walk.at / each], b = (size_t)(walk.at % sizes);
+        // If all keys go at once, a message holds all keys of one rank for another.
+        size_t all = v->alone ? 0 : here * width_of(&bench->options) / (size_t)bench->size;
+        if (wanted(&bench->options, v, b, deadlock))
+            measure(sampler, v, here, v->dealing.pass ? buffers->bytes[b] : all);
+    }
 }
 
 static void check_asked(struct bench *bench, const struct sizes *keys) {
     const struct options *options = &bench->options;
-    const struct sizes *buffers = options_sizes(options, "buffer");
-    long width = options_is(options, "key", "64") ? 64 : 32;
-    double most = 0, buffer = 0;
-    for (size_t i = 0; i < buffers->count; i++)
-        buffer = (double)buffers->bytes[i] > buffer ? (double)buffers->bytes[i] : buffer;
+    long width = 8 * (long)width_of(options);
+    double most = (double)sizes_largest(keys);
+    double buffer = (double)sizes_largest(options_sizes(options, "buffer"));
     if (options_integer(options, "range") > width)
         failure_set(&bench->failure, STATUS_USAGE, "--range %ld is more than --key %ld",
                     options_integer(options, "range"), width);
-    for (size_t i = 0; i < keys->count; i++)
-        most = (double)keys->bytes[i] > most ? (double)keys->bytes[i] : most;
     if (most * bench->size > UINT_MAX)
         failure_set(&bench->failure, STATUS_USAGE,
                     "--keys %.0f on %d ranks are more than 2^32 keys; lower it", most,
@@ -286,7 +219,6 @@ const struct experiment radix = {
         "size on is found first, between two ranks, and\nstands in the description "
         "(observed.found.deadlock_bytes); polled variants are measured below.\nMethod: "
         "Stival (2006), section 4.3; Woo et al., SPLASH-2 (1995); NAS IS (1994).",
-    .ranks = 0,
     .least = 1,
     .options = {radix_options, PROGRAM_OPTIONS},
     .columns = radix_columns,

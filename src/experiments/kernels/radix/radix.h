@@ -37,17 +37,31 @@ enum { RADIX_LISTS = 6 };
 
 struct radix;
 
+struct deal;
+
+// How a variant of full buffers goes through a pass.
+struct dealing {
+    // Sends one full buffer; comes back when it can be filled again.
+    void (*send)(struct deal *deal, int peer, const void *keys, int count);
+    bool (*serve)(struct deal *deal); // takes a message that has come; false: there is none
+    void (*pass)(struct deal *deal);  // deals out all keys, and sees to it that all have come
+    // `serve` is called once after each key, and never while a send waits: two that meet may
+    // deadlock.
+    bool polled;
+};
+
 struct radix_variant {
     const char *name;
-    bool buffered; // sends buffers of --buffer B
-    bool blocks;   // a send waits, and nothing is received meanwhile: two that meet may deadlock
-    bool alone;    // ranks have nothing to do with each other
+    bool alone; // ranks have nothing to do with each other
     // Prepares the data of `run` in radix->own, before anything is timed; NULL: nothing to
     // prepare.
     void (*open)(struct radix *radix, struct failure *failure);
     void (*run)(struct radix *radix);
-    void (*close)(struct radix *radix);
+    struct dealing dealing; // of buffers of --buffer B; without `pass`: all keys are sent at once
 };
+
+enum { RADIX_VARIANTS = 8 };
+extern const struct radix_variant radix_variants[RADIX_VARIANTS];
 
 struct radix {
     MPI_Comm comm;
@@ -64,7 +78,7 @@ struct radix {
     void *work;     // the same; for parts, from its begin, or for counts. Owned
     char *buffers;  // 2 * size messages: to send, to receive. Owned
     struct plan plan;
-    void *own; // of the variant
+    void *own; // of the variant. Owned
     int pass;
     const char *distribution; // of the input
     bool tagged;              // keys of 8 B with the number of their place below the digits
@@ -78,6 +92,24 @@ static inline size_t radix_values(const struct digits *digits) {
     return (size_t)1 << digits->digit;
 }
 
+// The bits of a digit in a pass; the last pass may have fewer.
+static inline uint64_t radix_mask(const struct digits *digits, int pass) {
+    int left = digits->bits - pass * digits->digit;
+    return ((uint64_t)1 << (left < digits->digit ? left : digits->digit)) - 1;
+}
+
+static inline MPI_Datatype radix_type(const struct radix *radix) {
+    return radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
+}
+
+// Computes at which key each value begins from the numbers of keys; both may be one array.
+static inline void radix_begins(const uint64_t *counts, size_t values, uint64_t *begins) {
+    for (uint64_t d = 0, sum = 0, here; d < values; d++, sum += here) {
+        here = counts[d];
+        begins[d] = sum;
+    }
+}
+
 static inline int radix_passes(const struct digits *digits) {
     return (digits->bits + digits->digit - 1) / digits->digit;
 }
@@ -85,6 +117,7 @@ static inline int radix_passes(const struct digits *digits) {
 // Loops over keys are written once for both widths; the compiler makes one of each, since the
 // width is a constant where they are called.
 #define RADIX_ALWAYS static inline __attribute__((always_inline))
+#define RADIX_BY_WIDTH(wide, f, ...) ((wide) ? f(true, __VA_ARGS__) : f(false, __VA_ARGS__))
 
 RADIX_ALWAYS uint64_t radix_key(const void *keys, size_t i, bool wide) {
     return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
@@ -136,6 +169,14 @@ void radix_arrivals(const struct window *window, int size, uint64_t begin, uint6
 // Adds up the ranks' counts and does all of this for one pass, timed as a part of the scan.
 // Collective.
 void radix_plan_pass(struct radix *radix);
+// Keys to and from each rank, and their places: the lists of an exchange.
+struct lists {
+    int *sends, *send_at, *receives, *receive_at;
+};
+struct lists radix_lists(const struct radix *radix);
+// Sends the keys of `spare`, which lie there in the order of the ranks, to `in`, by the counts of
+// both; own keys stay where they are. Fills the places. Collective.
+void radix_exchange(struct radix *radix, const struct lists *lists);
 // Returns the number of keys that arrive from `source`.
 uint64_t radix_comes(const struct radix *radix, int source);
 
@@ -150,18 +191,10 @@ static inline void radix_swap(struct radix *radix) {
 void radix_open(struct radix *radix, struct failure *failure);
 void radix_close(struct radix *radix);
 
-// The variants.
-void radix_polled(struct radix *radix);
-void radix_polled_posted(struct radix *radix);
-void radix_serving(struct radix *radix);
-void radix_serving_posted(struct radix *radix);
-void radix_threaded(struct radix *radix);
-void radix_alltoallv(struct radix *radix);
+// The variants, and their memory.
+void radix_alone(struct radix *radix);
 void radix_split(struct radix *radix);
-// Their memory.
-void radix_deal_open(struct radix *radix, struct failure *failure);
 void radix_split_open(struct radix *radix, struct failure *failure);
-void radix_own_close(struct radix *radix); // of those whose memory is one piece
 // Keys of one message from `source` go to their places, in radix_local.c. Keys that were damaged
 // on the way have none in this block and are dropped: the check will miss them.
 void radix_place(struct radix *radix, int source, const void *keys, size_t count);

@@ -91,17 +91,10 @@ void radix_check(void *state, struct failure *failure) {
 }
 
 struct radix radix_tagged(const struct radix *radix) {
-    return (struct radix){.comm = radix->comm,
-                          .rank = radix->rank,
-                          .size = radix->size,
-                          .wide = true,
-                          .keys = radix->keys,
-                          .room = radix->room,
-                          .digits = {32, 32, radix->digits.digit},
-                          .clock = radix->clock,
-                          .variant = radix->variant,
-                          .distribution = radix->distribution,
-                          .tagged = true};
+    struct radix tagged = *radix;
+    tagged.wide = tagged.tagged = true;
+    tagged.digits.low = tagged.digits.bits = 32;
+    return tagged;
 }
 
 void radix_check_stable(const struct operation *operation, unsigned round,

@@ -2,16 +2,10 @@
 // Radix sort within one rank.
 #include "radix.h"
 
-// Digits of the last pass may have fewer bits.
-static uint64_t mask_of(const struct digits *digits, int pass) {
-    int left = digits->bits - pass * digits->digit;
-    return ((uint64_t)1 << (left < digits->digit ? left : digits->digit)) - 1;
-}
-
 // Two tables in turn, since an addition to the same place waits for the one before.
 enum { TWICE_MOST = 1 << 12 };
 
-RADIX_ALWAYS void count_digits(const void *keys, size_t count, bool wide, int shift, uint64_t mask,
+RADIX_ALWAYS void count_digits(bool wide, const void *keys, size_t count, int shift, uint64_t mask,
                                uint64_t *counts) {
     uint32_t twice[2][TWICE_MOST];
     size_t i = 0;
@@ -32,15 +26,12 @@ RADIX_ALWAYS void count_digits(const void *keys, size_t count, bool wide, int sh
 void radix_histogram(const void *keys, size_t count, bool wide, const struct digits *digits,
                      int pass, uint64_t *counts) {
     int shift = digits->low + pass * digits->digit;
-    uint64_t mask = mask_of(digits, pass);
+    uint64_t mask = radix_mask(digits, pass);
     memset(counts, 0, radix_values(digits) * sizeof *counts);
-    if (wide)
-        count_digits(keys, count, true, shift, mask, counts);
-    else
-        count_digits(keys, count, false, shift, mask, counts);
+    RADIX_BY_WIDTH(wide, count_digits, keys, count, shift, mask, counts);
 }
 
-RADIX_ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, int shift,
+RADIX_ALWAYS void scatter(bool wide, const void *keys, void *to, size_t count, int shift,
                           uint64_t mask, uint64_t *starts) {
     for (size_t i = 0; i < count; i++) {
         uint64_t key = radix_key(keys, i, wide);
@@ -54,7 +45,7 @@ RADIX_ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, i
 // digits and more keys than the cache holds.
 enum { COMBINE_MOST = 11, COMBINE_LEAST = 9, COMBINE_BYTES = 4 << 20 };
 
-RADIX_ALWAYS void combine(const void *keys, void *to, size_t count, bool wide, int shift,
+RADIX_ALWAYS void combine(bool wide, const void *keys, void *to, size_t count, int shift,
                           uint64_t mask, uint64_t *starts) {
     static _Thread_local _Alignas(RADIX_LINE) char lines[RADIX_LINE << COMBINE_MOST];
     uint64_t begins[1 << COMBINE_MOST];
@@ -85,20 +76,16 @@ RADIX_ALWAYS void combine(const void *keys, void *to, size_t count, bool wide, i
 void radix_scatter(const void *keys, void *to, size_t count, bool wide,
                    const struct digits *digits, int pass, uint64_t *starts) {
     int shift = digits->low + pass * digits->digit;
-    uint64_t mask = mask_of(digits, pass);
+    uint64_t mask = radix_mask(digits, pass);
     bool combined = mask < 1 << COMBINE_MOST && mask >= 1 << (COMBINE_LEAST - 1) &&
                     count * (wide ? sizeof(uint64_t) : sizeof(uint32_t)) >= COMBINE_BYTES;
-    if (wide && combined)
-        combine(keys, to, count, true, shift, mask, starts);
-    else if (combined)
-        combine(keys, to, count, false, shift, mask, starts);
-    else if (wide)
-        scatter(keys, to, count, true, shift, mask, starts);
+    if (combined)
+        RADIX_BY_WIDTH(wide, combine, keys, to, count, shift, mask, starts);
     else
-        scatter(keys, to, count, false, shift, mask, starts);
+        RADIX_BY_WIDTH(wide, scatter, keys, to, count, shift, mask, starts);
 }
 
-RADIX_ALWAYS void place(const void *keys, size_t count, bool wide, int shift, uint64_t mask,
+RADIX_ALWAYS void place(bool wide, const void *keys, size_t count, int shift, uint64_t mask,
                         const struct window *window, uint64_t *next, void *to, uint64_t limit) {
     for (size_t i = 0; i < count; i++) {
         uint64_t key = radix_key(keys, i, wide);
@@ -115,11 +102,9 @@ void radix_place(struct radix *radix, int source, const void *keys, size_t count
     const struct window *window = &radix->plan.windows[radix->rank];
     uint64_t *next = radix->plan.next + (size_t)source * window->count;
     int shift = digits->low + radix->pass * digits->digit;
-    uint64_t mask = mask_of(digits, radix->pass);
-    if (radix->wide)
-        place(keys, count, true, shift, mask, window, next, radix->out, radix->keys);
-    else
-        place(keys, count, false, shift, mask, window, next, radix->out, radix->keys);
+    uint64_t mask = radix_mask(digits, radix->pass);
+    RADIX_BY_WIDTH(radix->wide, place, keys, count, shift, mask, window, next, radix->out,
+                   radix->keys);
 }
 
 // Keys that fit the cache are sorted from the low bits to the high ones.
@@ -153,7 +138,7 @@ RADIX_ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, i
     return true;
 }
 
-RADIX_ALWAYS void sort(const struct run *runs, int count, void *to, void *other, bool wide,
+RADIX_ALWAYS void sort(bool wide, const struct run *runs, int count, void *to, void *other,
                        int low, int bits) {
     int passes = 1;
     while (passes * DIGIT_MOST < bits)
@@ -177,10 +162,7 @@ RADIX_ALWAYS void sort(const struct run *runs, int count, void *to, void *other,
 
 void radix_part(const struct run *runs, int count, void *to, void *other, bool wide, int low,
                 int bits) {
-    if (wide)
-        sort(runs, count, to, other, true, low, bits);
-    else
-        sort(runs, count, to, other, false, low, bits);
+    RADIX_BY_WIDTH(wide, sort, runs, count, to, other, low, bits);
 }
 
 // About this many keys (2 to this) shall be in one part: two copies are in the first caches.
@@ -199,17 +181,13 @@ void radix_sort_local(void *keys, void *other, size_t count, bool wide,
     int top = radix_top(count, digits->bits), rest = digits->bits - top;
     struct digits high = {digits->low + rest, top, top};
     size_t width = wide ? sizeof(uint64_t) : sizeof(uint32_t), at = 0;
-    uint64_t ends[1 << TOP_MOST] = {0}, sum = 0;
+    uint64_t ends[1 << TOP_MOST] = {0};
     if (top == 0) {
         memcpy(other, keys, count * width);
         ends[0] = count;
     } else {
         radix_histogram(keys, count, wide, &high, 0, ends);
-        for (size_t d = 0; d < radix_values(&high); d++) {
-            uint64_t here = ends[d];
-            ends[d] = sum;
-            sum += here;
-        }
+        radix_begins(ends, radix_values(&high), ends);
         radix_scatter(keys, other, count, wide, &high, 0, ends);
     }
     for (size_t d = 0; d < radix_values(&high); d++) {
@@ -218,4 +196,10 @@ void radix_sort_local(void *keys, void *other, size_t count, bool wide,
                    digits->low, rest);
         at = (size_t)ends[d];
     }
+}
+
+void radix_alone(struct radix *radix) {
+    double begin = program_mark(radix->clock);
+    radix_sort_local(radix->in, radix->out, radix->keys, radix->wide, &radix->digits);
+    radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - begin;
 }

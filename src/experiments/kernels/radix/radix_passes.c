@@ -20,15 +20,8 @@ struct deal {
     struct peer *peers;
     uint64_t due_all;      // keys that are still to come from all ranks
     MPI_Request *arrivals; // posted receives by rank, of the variant that posts them
-    // Sends one full buffer; comes back when it can be filled again.
-    void (*send)(struct deal *deal, int peer, const void *keys, int count);
-    bool (*serve)(struct deal *deal); // takes a message that has come; false: there is none
-    bool polled;                      // `serve` is called once after each key
+    struct dealing by;
 };
-
-static MPI_Datatype key_type(const struct radix *radix) {
-    return radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
-}
 
 // First the buffers to send, one for each rank, then those to receive.
 static char *buffer_of(const struct radix *radix, int index) {
@@ -37,7 +30,7 @@ static char *buffer_of(const struct radix *radix, int index) {
 
 static void take(struct deal *deal, int source, const void *keys, MPI_Status *status) {
     int count;
-    MPI_Get_count(status, key_type(deal->radix), &count);
+    MPI_Get_count(status, radix_type(deal->radix), &count);
     radix_place(deal->radix, source, keys, (size_t)count);
     deal->peers[source].due -= (uint64_t)count;
     deal->due_all -= (uint64_t)count;
@@ -52,7 +45,7 @@ static bool serve_probed(struct deal *deal) {
     if (!there)
         return false;
     char *buffer = buffer_of(radix, radix->size);
-    MPI_Recv(buffer, (int)radix->room, key_type(radix), status.MPI_SOURCE, status.MPI_TAG,
+    MPI_Recv(buffer, (int)radix->room, radix_type(radix), status.MPI_SOURCE, status.MPI_TAG,
              radix->comm, &status);
     take(deal, status.MPI_SOURCE, buffer, &status);
     return true;
@@ -60,7 +53,7 @@ static bool serve_probed(struct deal *deal) {
 
 static void post(struct deal *deal, int source) {
     struct radix *radix = deal->radix;
-    MPI_Irecv(buffer_of(radix, radix->size + source), (int)radix->room, key_type(radix), source,
+    MPI_Irecv(buffer_of(radix, radix->size + source), (int)radix->room, radix_type(radix), source,
               RADIX_TAG + radix->pass, radix->comm, &deal->arrivals[source]);
 }
 
@@ -79,7 +72,7 @@ static bool serve_posted(struct deal *deal) {
 }
 
 static void serve_all(struct deal *deal) {
-    while (deal->serve(deal)) {
+    while (deal->by.serve(deal)) {
     }
 }
 
@@ -88,7 +81,8 @@ static void send_serving(struct deal *deal, int peer, const void *keys, int coun
     struct radix *radix = deal->radix;
     MPI_Request request;
     int done = 0;
-    MPI_Isend(keys, count, key_type(radix), peer, RADIX_TAG + radix->pass, radix->comm, &request);
+    MPI_Isend(keys, count, radix_type(radix), peer, RADIX_TAG + radix->pass, radix->comm,
+              &request);
     while (!done) {
         serve_all(deal);
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -97,14 +91,14 @@ static void send_serving(struct deal *deal, int peer, const void *keys, int coun
 
 static void send_plain(struct deal *deal, int peer, const void *keys, int count) {
     struct radix *radix = deal->radix;
-    MPI_Send(keys, count, key_type(radix), peer, RADIX_TAG + radix->pass, radix->comm);
+    MPI_Send(keys, count, radix_type(radix), peer, RADIX_TAG + radix->pass, radix->comm);
 }
 
 static void flush(struct deal *deal, int peer) {
     if (!deal->peers[peer].filled)
         return;
     radix_sent(deal->radix, 1, (double)deal->peers[peer].filled);
-    deal->send(deal, peer, buffer_of(deal->radix, peer), (int)deal->peers[peer].filled);
+    deal->by.send(deal, peer, buffer_of(deal->radix, peer), (int)deal->peers[peer].filled);
     deal->peers[peer].filled = 0;
 }
 
@@ -114,11 +108,8 @@ RADIX_ALWAYS void deal_keys(struct deal *deal, bool polled) {
     const uint32_t *narrow = radix->in;
     const uint64_t *wide = radix->in;
     int shift = radix->digits.low + radix->pass * radix->digits.digit;
-    int left = radix->digits.bits - radix->pass * radix->digits.digit;
-    uint64_t mask = radix_values(&radix->digits) - 1;
+    uint64_t mask = radix_mask(&radix->digits, radix->pass);
     uint64_t low = (uint64_t)radix->rank * radix->keys;
-    if (left < radix->digits.digit)
-        mask = ((uint64_t)1 << left) - 1;
     for (size_t i = 0; i < radix->keys; i++) {
         uint64_t key = radix->wide ? wide[i] : narrow[i];
         uint64_t place = radix->plan.starts[key >> shift & mask]++;
@@ -134,13 +125,13 @@ RADIX_ALWAYS void deal_keys(struct deal *deal, bool polled) {
         if (peer >= 0 && deal->peers[peer].filled == radix->room)
             flush(deal, peer);
         if (polled)
-            deal->serve(deal);
+            deal->by.serve(deal);
     }
 }
 
 static void deal_out(struct deal *deal) {
     const struct radix *radix = deal->radix;
-    if (deal->polled)
+    if (deal->by.polled)
         deal_keys(deal, true);
     else
         deal_keys(deal, false);
@@ -168,21 +159,19 @@ static void begin_pass(struct deal *deal) {
 }
 
 // Peers and requests in one piece.
-void radix_deal_open(struct radix *radix, struct failure *failure) {
+static void deal_open(struct radix *radix, struct failure *failure) {
     radix->own = malloc((size_t)radix->size * (sizeof(struct peer) + sizeof(MPI_Request)));
     if (!radix->own)
         failure_set(failure, STATUS_USAGE, "no memory for %d peers", radix->size);
 }
 
-// Does all passes; `pass` deals out and sees to it that all has come.
-static void passes(struct radix *radix, struct deal deal, void (*pass)(struct deal *)) {
-    deal.radix = radix;
-    deal.peers = radix->own;
+static void deal_passes(struct radix *radix) {
+    struct deal deal = {.radix = radix, .by = radix->variant->dealing, .peers = radix->own};
     deal.arrivals = (MPI_Request *)(deal.peers + radix->size);
     for (radix->pass = 0; radix->pass < radix_passes(&radix->digits); radix->pass++) {
         begin_pass(&deal);
         double begin = program_mark(radix->clock);
-        pass(&deal);
+        deal.by.pass(&deal);
         radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - begin;
         radix_swap(radix);
     }
@@ -194,29 +183,11 @@ static void until_all_came(struct deal *deal) {
         serve_all(deal);
 }
 
-void radix_polled(struct radix *radix) {
-    passes(radix, (struct deal){.send = send_plain, .serve = serve_probed, .polled = true},
-           until_all_came);
-}
-
-void radix_serving(struct radix *radix) {
-    passes(radix, (struct deal){.send = send_serving, .serve = serve_probed}, until_all_came);
-}
-
 static void with_posted(struct deal *deal) {
     for (int source = 0; source < deal->radix->size; source++)
         if (deal->peers[source].due)
             post(deal, source);
     until_all_came(deal);
-}
-
-void radix_polled_posted(struct radix *radix) {
-    passes(radix, (struct deal){.send = send_plain, .serve = serve_posted, .polled = true},
-           with_posted);
-}
-
-void radix_serving_posted(struct radix *radix) {
-    passes(radix, (struct deal){.send = send_serving, .serve = serve_posted}, with_posted);
 }
 
 static void *receive(void *argument) {
@@ -225,7 +196,7 @@ static void *receive(void *argument) {
     while (deal->due_all) {
         MPI_Status status;
         char *buffer = buffer_of(radix, radix->size);
-        MPI_Recv(buffer, (int)radix->room, key_type(radix), MPI_ANY_SOURCE,
+        MPI_Recv(buffer, (int)radix->room, radix_type(radix), MPI_ANY_SOURCE,
                  RADIX_TAG + radix->pass, radix->comm, &status);
         take(deal, status.MPI_SOURCE, buffer, &status);
     }
@@ -241,26 +212,11 @@ static void with_helper(struct deal *deal) {
     pthread_join(thread, NULL);
 }
 
-void radix_threaded(struct radix *radix) {
-    passes(radix, (struct deal){.send = send_plain}, with_helper);
-}
-
 // The other variant sorts at home in every pass, exchanges all at once, and puts runs together.
-
-// Keys to and from each rank, one list after the other: counts and places of both.
-struct lists {
-    int *sends, *send_at, *receives, *receive_at;
-};
-
-static struct lists lists_of(const struct radix *radix) {
-    size_t ranks = (size_t)radix->size;
-    int *all = radix->plan.lists; // the counts are exchanged already
-    return (struct lists){all, all + ranks, all + 2 * ranks, all + 3 * ranks};
-}
 
 // Keys sorted by digit on this rank are in the order of their final places, so that the keys for
 // one rank are contiguous.
-static void count_sends(const struct radix *radix, struct lists *lists) {
+static void count_sends(const struct radix *radix, const struct lists *lists) {
     const uint64_t *starts = radix->plan.starts, *mine = radix->plan.counts;
     size_t values = radix_values(&radix->digits);
     memset(lists->sends, 0, (size_t)radix->size * sizeof *lists->sends);
@@ -273,8 +229,6 @@ static void count_sends(const struct radix *radix, struct lists *lists) {
             left -= some;
         }
     }
-    for (int i = 0, sum = 0; i < radix->size; sum += lists->sends[i++])
-        lists->send_at[i] = sum;
 }
 
 // The keys from one source come sorted by digit: a run for each.
@@ -290,42 +244,24 @@ static void place_runs(struct radix *radix, int source, const char *from) {
     }
 }
 
-static void exchange(struct radix *radix, struct lists *lists) {
-    MPI_Datatype type = radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
-    int own = lists->sends[radix->rank], sum = 0;
-    lists->sends[radix->rank] = 0; // stays where it is
-    for (int i = 0; i < radix->size; i++) {
-        uint64_t comes = radix_comes(radix, i);
-        lists->receives[i] = i == radix->rank ? 0 : (int)comes;
-        lists->receive_at[i] = sum;
-        sum += lists->receives[i];
-        if (lists->sends[i])
-            radix_sent(radix, 1, lists->sends[i]);
-    }
-    MPI_Alltoallv(radix->spare, lists->sends, lists->send_at, type, radix->in, lists->receives,
-                  lists->receive_at, type, radix->comm);
-    lists->sends[radix->rank] = own;
-}
-
 static void one_pass(struct radix *radix) {
-    struct lists lists = lists_of(radix);
-    size_t values = radix_values(&radix->digits), width = radix_width(radix);
-    uint64_t *mine = radix->plan.counts, *starts = radix->plan.starts, sum = 0;
+    struct lists lists = radix_lists(radix); // the counts are exchanged already
+    size_t width = radix_width(radix);
+    uint64_t *mine = radix->plan.counts, *starts = radix->plan.starts;
     double begin = program_mark(radix->clock);
     radix_histogram(radix->in, radix->keys, radix->wide, &radix->digits, radix->pass, mine);
     radix->account.phase_s[RADIX_HISTOGRAM] += program_mark(radix->clock) - begin;
     radix_plan_pass(radix);
     begin = program_mark(radix->clock);
     count_sends(radix, &lists);
-    for (size_t d = 0; d < values; d++) {
-        starts[d] = sum;
-        sum += mine[d];
-    }
+    radix_begins(mine, radix_values(&radix->digits), starts);
     double counted = program_mark(radix->clock);
     radix->account.phase_s[RADIX_SCAN] += counted - begin;
     radix_scatter(radix->in, radix->spare, radix->keys, radix->wide, &radix->digits, radix->pass,
                   starts);
-    exchange(radix, &lists);
+    for (int i = 0; i < radix->size; i++)
+        lists.receives[i] = (int)radix_comes(radix, i);
+    radix_exchange(radix, &lists);
     for (int i = 0; i < radix->size; i++)
         place_runs(radix, i,
                    i == radix->rank ? (char *)radix->spare + (size_t)lists.send_at[i] * width
@@ -333,9 +269,26 @@ static void one_pass(struct radix *radix) {
     radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - counted;
 }
 
-void radix_alltoallv(struct radix *radix) {
+static void alltoallv(struct radix *radix) {
     for (radix->pass = 0; radix->pass < radix_passes(&radix->digits); radix->pass++) {
         one_pass(radix);
         radix_swap(radix);
     }
 }
+
+#define DEALT(name, ...)                                                                          \
+    {                                                                                             \
+        name, false, deal_open, deal_passes, {                                                    \
+            __VA_ARGS__                                                                           \
+        }                                                                                         \
+    }
+const struct radix_variant radix_variants[RADIX_VARIANTS] = {
+    DEALT("polled", send_plain, serve_probed, until_all_came, true),
+    DEALT("polled-posted", send_plain, serve_posted, with_posted, true),
+    DEALT("serving", send_serving, serve_probed, until_all_came, false),
+    DEALT("serving-posted", send_serving, serve_posted, with_posted, false),
+    DEALT("threaded", send_plain, NULL, with_helper, false),
+    {.name = "alltoallv", .run = alltoallv},
+    {.name = "split", .open = radix_split_open, .run = radix_split},
+    {.name = "alone", .alone = true, .run = radix_alone},
+};

@@ -79,20 +79,25 @@ static void find_room(struct radix *radix, size_t needed) {
     }
 }
 
+struct lists radix_lists(const struct radix *radix) {
+    size_t ranks = (size_t)radix->size;
+    int *all = radix->plan.lists;
+    return (struct lists){all, all + ranks, all + 2 * ranks, all + 3 * ranks};
+}
+
 void radix_tell(struct radix *radix) {
     struct plan *plan = &radix->plan;
     size_t own = plan->windows[radix->rank].count;
-    int *sends = plan->lists, *send_at = sends + radix->size, *receives = send_at + radix->size,
-        *receive_at = receives + radix->size;
+    struct lists lists = radix_lists(radix);
     find_room(radix, (size_t)radix->size * own);
     for (int rank = 0; rank < radix->size; rank++) {
-        sends[rank] = (int)plan->windows[rank].count;
-        send_at[rank] = (int)plan->windows[rank].first;
-        receives[rank] = (int)own;
-        receive_at[rank] = (int)((size_t)rank * own);
+        lists.sends[rank] = (int)plan->windows[rank].count;
+        lists.send_at[rank] = (int)plan->windows[rank].first;
+        lists.receives[rank] = (int)own;
+        lists.receive_at[rank] = (int)((size_t)rank * own);
     }
-    MPI_Alltoallv(plan->counts, sends, send_at, MPI_UINT64_T, plan->comes, receives, receive_at,
-                  MPI_UINT64_T, radix->comm);
+    MPI_Alltoallv(plan->counts, lists.sends, lists.send_at, MPI_UINT64_T, plan->comes,
+                  lists.receives, lists.receive_at, MPI_UINT64_T, radix->comm);
 }
 
 void radix_arrivals(const struct window *window, int size, uint64_t begin, uint64_t low,
@@ -139,6 +144,23 @@ void radix_sent(struct radix *radix, double messages, double keys) {
     radix->account.bytes += keys * (double)radix_width(radix);
 }
 
+void radix_exchange(struct radix *radix, const struct lists *lists) {
+    int own = radix->rank, sent = lists->sends[own], received = lists->receives[own];
+    for (int i = 0, out = 0, in = 0; i < radix->size; i++) {
+        lists->send_at[i] = out;
+        lists->receive_at[i] = in;
+        out += lists->sends[i];
+        in += lists->receives[i];
+        if (i != own && lists->sends[i])
+            radix_sent(radix, 1, lists->sends[i]);
+    }
+    lists->sends[own] = lists->receives[own] = 0;
+    MPI_Alltoallv(radix->spare, lists->sends, lists->send_at, radix_type(radix), radix->in,
+                  lists->receives, lists->receive_at, radix_type(radix), radix->comm);
+    lists->sends[own] = sent;
+    lists->receives[own] = received;
+}
+
 // All memory is made before anything is timed.
 
 static void *lines(size_t bytes) {
@@ -149,13 +171,13 @@ void radix_open(struct radix *radix, struct failure *failure) {
     size_t block = radix->keys * radix_width(radix), ranks = (size_t)radix->size;
     size_t parts = (size_t)1 << radix_top(radix->keys, radix->digits.bits);
     size_t values = radix_values(&radix->digits);
-    bool all_at_once = !radix->variant->buffered && !radix->variant->alone;
+    bool buffered = radix->variant->dealing.pass,
+         all_at_once = !buffered && !radix->variant->alone;
     radix->in = lines(block);
     radix->out = lines(block);
     radix->spare = lines(all_at_once ? block : 1);
     radix->work = lines(all_at_once ? block : 1);
-    radix->buffers =
-        lines(radix->variant->buffered ? 2 * ranks * radix->room * radix_width(radix) : 1);
+    radix->buffers = lines(buffered ? 2 * ranks * radix->room * radix_width(radix) : 1);
     if (!radix->in || !radix->out || !radix->spare || !radix->work || !radix->buffers)
         failure_set(failure, STATUS_USAGE, "no memory for %zu keys on a rank; lower --keys",
                     radix->keys);
@@ -164,14 +186,9 @@ void radix_open(struct radix *radix, struct failure *failure) {
         radix->variant->open(radix, failure);
 }
 
-void radix_own_close(struct radix *radix) {
+void radix_close(struct radix *radix) {
     free(radix->own);
     radix->own = NULL;
-}
-
-void radix_close(struct radix *radix) {
-    if (radix->variant->close)
-        radix->variant->close(radix);
     radix_plan_close(radix);
     free(radix->in);
     free(radix->out);

@@ -26,13 +26,13 @@ struct split {
     struct run *runs;     // size
     // Keys by rank: to and from it, with their places, and how many of them are of the first part
     // of the receiver's share.
-    int *sends, *send_at, *receives, *receive_at, *first_sends, *first_receives;
+    struct lists lists;
+    int *first_sends, *first_receives;
 };
 
 // Sorted bits of the key at `i`.
 static inline uint64_t value_of(const struct split *split, const void *keys, size_t i) {
-    uint64_t key = split->radix->wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
-    return key >> split->radix->digits.low;
+    return radix_key(keys, i, split->radix->wide) >> split->radix->digits.low;
 }
 
 static void *key_of(const struct split *split, void *keys, uint64_t i) {
@@ -52,7 +52,7 @@ static void cut(struct split *split) {
     struct radix *radix = split->radix;
     struct digits high = {radix->digits.low + split->rest, split->top, split->top};
     size_t parts = parts_of(split);
-    uint64_t *mine = radix->plan.counts, sum = 0;
+    uint64_t *mine = radix->plan.counts;
     double begin = program_mark(radix->clock);
     if (split->top)
         radix_histogram(radix->in, radix->keys, radix->wide, &high, 0, mine);
@@ -61,10 +61,7 @@ static void cut(struct split *split) {
     double counted = program_mark(radix->clock);
     MPI_Allreduce(mine, radix->plan.totals, (int)parts, MPI_UINT64_T, MPI_SUM, radix->comm);
     double told = program_mark(radix->clock);
-    for (size_t part = 0; part < parts; part++) {
-        split->ends[part] = sum;
-        sum += mine[part];
-    }
+    radix_begins(mine, parts, split->ends);
     if (split->top)
         radix_scatter(radix->in, radix->spare, radix->keys, radix->wide, &high, 0, split->ends);
     else
@@ -181,7 +178,7 @@ static void divide(struct split *split, size_t part, int lowest) {
     for (int b = 0; b < radix->size - 1; b++)
         split->bounds[b].seen = 0;
     for (int rank = lowest; rank < radix->size; rank++) {
-        split->sends[rank] += counts[rank];
+        split->lists.sends[rank] += counts[rank];
         if (rank > lowest)
             split->first_sends[rank] = counts[rank];
         uint64_t count = (uint64_t)counts[rank];
@@ -203,33 +200,20 @@ static void count_sends(struct split *split) {
     int rank = 0, last = radix->size - 1;
     for (size_t part = 0; part < parts_of(split); part++) {
         if (rank == last || split->bounds[rank].part != part) {
-            split->sends[rank] += (int)(split->ends[part] - begin_of(split, part));
+            split->lists.sends[rank] += (int)(split->ends[part] - begin_of(split, part));
             continue;
         }
         divide(split, part, rank);
         while (rank < last && split->bounds[rank].part == part)
             rank++;
     }
-    for (int i = 0, sum = 0; i < radix->size; sum += split->sends[i++])
-        split->send_at[i] = sum;
 }
 
 static void exchange(struct split *split) {
     struct radix *radix = split->radix;
-    MPI_Datatype type = radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
-    MPI_Alltoall(split->sends, 1, MPI_INT, split->receives, 1, MPI_INT, radix->comm);
+    MPI_Alltoall(split->lists.sends, 1, MPI_INT, split->lists.receives, 1, MPI_INT, radix->comm);
     MPI_Alltoall(split->first_sends, 1, MPI_INT, split->first_receives, 1, MPI_INT, radix->comm);
-    for (int i = 0, sum = 0; i < radix->size; sum += split->receives[i++]) {
-        split->receive_at[i] = sum;
-        if (i != radix->rank && split->sends[i])
-            radix_sent(radix, 1, split->sends[i]);
-    }
-    // Own keys stay where they are.
-    int own = split->sends[radix->rank];
-    split->sends[radix->rank] = split->receives[radix->rank] = 0;
-    MPI_Alltoallv(radix->spare, split->sends, split->send_at, type, radix->in, split->receives,
-                  split->receive_at, type, radix->comm);
-    split->sends[radix->rank] = split->receives[radix->rank] = own;
+    radix_exchange(radix, &split->lists);
 }
 
 // Part by part of the own share: the runs of all ranks, sorted to `out`.
@@ -244,20 +228,20 @@ static void sort_parts(struct split *split) {
             bool own = source == radix->rank;
             // A run begins where that of the part before has ended.
             if (part == first)
-                *run = (struct run){
-                    key_of(split, own ? radix->spare : radix->in,
-                           (uint64_t)(own ? split->send_at : split->receive_at)[source]),
-                    0};
+                *run = (struct run){key_of(split, own ? radix->spare : radix->in,
+                                           (uint64_t)(own ? split->lists.send_at
+                                                          : split->lists.receive_at)[source]),
+                                    0};
             else
                 run->keys = (const char *)run->keys + run->count * radix_width(radix);
-            uint64_t left = (uint64_t)split->receives[source];
+            uint64_t left = (uint64_t)split->lists.receives[source];
             uint64_t count = radix->plan.comes[(size_t)source * window->count + part - first];
             if (part == first && radix->rank)
                 count = (uint64_t)split->first_receives[source];
             if (part == last) // the rest, whatever it is
                 count = left;
             run->count = (size_t)(count < left ? count : left);
-            split->receives[source] -= (int)run->count;
+            split->lists.receives[source] -= (int)run->count;
             sum += run->count;
         }
         void *to = (char *)radix->out + at * radix_width(radix);
@@ -299,18 +283,14 @@ void radix_split_open(struct radix *radix, struct failure *failure) {
                     radix->size);
         return;
     }
-    int *lists = radix->plan.lists;
     *split = (struct split){.radix = radix,
                             .top = top,
                             .rest = radix->digits.bits - top,
                             .level = level,
                             .bounds = (struct bound *)(split + 1),
-                            .sends = lists,
-                            .send_at = lists + ranks,
-                            .receives = lists + 2 * ranks,
-                            .receive_at = lists + 3 * ranks,
-                            .first_sends = lists + 4 * ranks,
-                            .first_receives = lists + 5 * ranks};
+                            .lists = radix_lists(radix),
+                            .first_sends = radix->plan.lists + 4 * ranks,
+                            .first_receives = radix->plan.lists + 5 * ranks};
     split->runs = (struct run *)(split->bounds + ranks);
     split->mine = (uint64_t *)(split->runs + ranks);
     split->all = split->mine + searched;
@@ -332,20 +312,14 @@ static bool radix_countable(const struct radix *radix) {
            (uint64_t)radix->keys >> bits >= KEYS_A_VALUE;
 }
 
-static void count_values(const struct radix *radix, uint32_t *counts, size_t values) {
-    memset(counts, 0, values * sizeof *counts);
-    if (radix->wide)
-        for (size_t i = 0; i < radix->keys; i++)
-            counts[((const uint64_t *)radix->in)[i]]++;
-    else
-        for (size_t i = 0; i < radix->keys; i++)
-            counts[((const uint32_t *)radix->in)[i]]++;
+RADIX_ALWAYS void count_values(bool wide, const void *keys, size_t count, uint32_t *counts) {
+    for (size_t i = 0; i < count; i++)
+        counts[radix_key(keys, i, wide)]++;
 }
 
 // Writes several keys at once without a check of `count`: most values have few keys. The keys of
 // the next value overwrite any surplus. `room` is the space left for the surplus.
-static inline __attribute__((always_inline)) void repeat(void *to, uint64_t key, size_t count,
-                                                         size_t room, bool wide) {
+RADIX_ALWAYS void repeat(bool wide, void *to, uint64_t key, size_t count, size_t room) {
     enum { AT_ONCE = 16 };
     size_t i = 0;
     if (room >= AT_ONCE)
@@ -367,10 +341,7 @@ static void write_share(const struct radix *radix, const uint32_t *counts, size_
     for (size_t room = radix->keys; room && value < values; value++) {
         size_t count = (size_t)(counts[value] - before);
         count = count < room ? count : room;
-        if (radix->wide)
-            repeat(to, value, count, room, true);
-        else
-            repeat(to, value, count, room, false);
+        RADIX_BY_WIDTH(radix->wide, repeat, to, value, count, room);
         to += count * radix_width(radix);
         room -= count;
         before = 0;
@@ -382,7 +353,8 @@ static void radix_counted(struct radix *radix) {
     size_t values = (size_t)1 << radix->digits.bits;
     uint32_t *mine = radix->spare, *all = radix->work;
     double begin = program_mark(radix->clock);
-    count_values(radix, mine, values);
+    memset(mine, 0, values * sizeof *mine);
+    RADIX_BY_WIDTH(radix->wide, count_values, radix->in, radix->keys, mine);
     double counted = program_mark(radix->clock);
     MPI_Allreduce(mine, all, (int)values, MPI_UINT32_T, MPI_SUM, radix->comm);
     radix_sent(radix, 1, (double)(values * sizeof *mine) / (double)radix_width(radix));
