@@ -70,9 +70,11 @@ choose_states <- function(rows, sides, session = NULL) {
   cells <- unique(where[usable & wanted & !needless, c(
     "group", "state", "side", "size", "session", "lesser"
   ), with = FALSE])
-  states <- cells[, list(
-    sides = uniqueN(.SD), newest = max(session), lesser = lesser[[1L]]
-  ), by = c("group", "state"), .SDcols = c("side", "size")]
+  # Only plain functions, which data.table computes for all groups at once.
+  of <- c("group", "state")
+  states <- unique(cells, by = c(of, "side", "size"))[, list(sides = .N), by = of]
+  latest <- cells[, list(newest = max(session), lesser = min(lesser)), by = of]
+  states[, c("newest", "lesser") := latest[, c("newest", "lesser")]]
   setorderv(states, c("group", "lesser", "sides", "newest"), c(1L, 1L, -1L, -1L))
   best <- unique(states, by = "group")
   used <- where$usable & where$wanted & !where$needless &

@@ -11,7 +11,7 @@
 #' (2001): Student's t with one degree of freedom less than there are sessions. With two sessions
 #' it is wide.
 #'
-#' @param a,b data.tables of the two configurations with `unit`, `block` and `median_s` (s).
+#' @param a,b columns of the two configurations: `unit`, `block` and `median_s` (s).
 #' @param level level of the interval.
 #' @param unit `session`, or `node_set`: the nodes that an allocation gave (`node_set_of()`).
 #' @return list: `sessions` (sessions with at least two launches of each configuration); `ratio`,
@@ -20,22 +20,25 @@
 #' @keywords internal
 ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   out <- ratio_of_one_session()
-  effects <- rbindlist(lapply(intersect(a[[unit]], b[[unit]]), function(one) {
-    log_ratio_within(a[a[[unit]] %in% one], b[b[[unit]] %in% one])
-  }))
-  if (nrow(effects)) effects <- effects[is.finite(error) & error > 0]
-  k <- nrow(effects)
+  # Lists of columns: tables would take most of the time of all comparisons.
+  found <- lapply(intersect(a[[unit]], b[[unit]]), function(one) {
+    log_ratio_within(pick(a, a[[unit]] %in% one), pick(b, b[[unit]] %in% one))
+  })
+  found <- Filter(\(one) length(one) && is.finite(one$error) && one$error > 0, found)
+  k <- length(found)
   out$sessions <- k
   if (k < 2L) {
     return(out)
   }
-  weight <- 1 / effects$error^2
-  q <- sum(weight * (effects$effect - stats::weighted.mean(effects$effect, weight))^2)
+  effect <- vapply(found, `[[`, 0, "effect")
+  error <- vapply(found, `[[`, 0, "error")
+  weight <- 1 / error^2
+  q <- sum(weight * (effect - stats::weighted.mean(effect, weight))^2)
   between <- max(0, (q - (k - 1)) / (sum(weight) - sum(weight^2) / sum(weight)))
-  weight <- 1 / (effects$error^2 + between)
-  common <- stats::weighted.mean(effects$effect, weight)
+  weight <- 1 / (error^2 + between)
+  common <- stats::weighted.mean(effect, weight)
   # Sessions that agree by chance do not make the interval narrower.
-  scale <- max(1, sum(weight * (effects$effect - common)^2) / (k - 1))
+  scale <- max(1, sum(weight * (effect - common)^2) / (k - 1))
   out$error <- sqrt(scale / sum(weight))
   out$df <- k - 1
   reach <- stats::qt((1 + level) / 2, out$df) * out$error
@@ -65,14 +68,12 @@ ratio_of_one_session <- function() {
   )
 }
 
+# The mean log ratio within one session or node set, and its standard error; `NULL` if there are
+# too few launches.
 log_ratio_within <- function(a, b) {
   common <- intersect(a$block, b$block)
   if (length(common)) {
-    # Columns are taken with `$`, because a column of the caller's table may have any name.
-    of <- function(table) {
-      as.vector(tapply(log(table$median_s), table$block, mean)[as.character(common)])
-    }
-    d <- of(a) - of(b)
+    d <- block_means(a, common) - block_means(b, common)
     return(if (length(d) > 1L) list(effect = mean(d), error = stats::sd(d) / sqrt(length(d))))
   }
   x <- log(a$median_s)
@@ -85,3 +86,15 @@ log_ratio_within <- function(a, b) {
     error = sqrt(stats::var(x) / length(x) + stats::var(y) / length(y))
   )
 }
+
+# Mean log times of blocks. Usually a block has one launch of a configuration.
+block_means <- function(side, blocks) {
+  logs <- log(side$median_s)
+  if (!anyDuplicated(side$block)) {
+    return(logs[match(blocks, side$block)])
+  }
+  as.vector(tapply(logs, side$block, mean)[as.character(blocks)])
+}
+
+# Rows of a list of columns.
+pick <- function(columns, which) lapply(columns, `[`, which)

@@ -16,9 +16,12 @@ sessions_of <- function(a, b, sizes, blocks) {
       sessions_differ = FALSE
     ), rep, count))
   }
+  columns <- c("block", "session", "node_set", "hosts", "median_s")
+  of_blocks <- function(side) !length(blocks) | side$block %in% blocks
+  kept <- list(of_blocks(a), of_blocks(b))
   as.list(rbindlist(lapply(sizes, function(size) {
-    x <- as.data.table(pick(a, a$bytes == size & (!length(blocks) | a$block %in% blocks)))
-    y <- as.data.table(pick(b, b$bytes == size & (!length(blocks) | b$block %in% blocks)))
+    x <- pick(a[columns], a$bytes == size & kept[[1L]])
+    y <- pick(b[columns], b$bytes == size & kept[[2L]])
     sessions <- uniqueN(c(x$session, y$session))
     over <- if (sessions > 1L) ratio_over_sessions(x, y) else one
     nodes <- length(known_sets(x, y))
@@ -32,8 +35,5 @@ sessions_of <- function(a, b, sizes, blocks) {
     )
   })))
 }
-
-# Rows of a list of columns.
-pick <- function(columns, which) lapply(columns, `[`, which)
 
 known_sets <- function(a, b) Filter(nzchar, unique(c(a$node_set, b$node_set)))
