@@ -74,20 +74,8 @@ narrow <- function(summary) {
 #'   `agreement`, `flags`, `missing`, `sessions`, `audit`.
 #' @noRd
 analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
-  study <- compare_results(results_dir, session, ...)
-  launches <- study$launches
-  plans <- study$results
-  sessions <- unique(study$summary[, c("site", "session")])
-  in_session <- launches[sessions, on = c("site", "session")]$key
+  study <- with_used(compare_results(results_dir, session, ...))
   compared <- study$summary
-  keys <- unique(study$summary$key)
-  rest <- list(
-    used = launches[key %in% keys],
-    unusable = launches[key %in% in_session & !status %in% RECORDED],
-    older = launches[status == "ok" & !key %in% keys],
-    missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
-    sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
-  )
   message("comparing other times of the launches, settings and tools")
   pairs <- study$pairs
   study$pairs <- NULL
@@ -103,12 +91,29 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   ))
   if (advice) {
     further$advice <- function() {
-      with_families(families_of(plans$sessions), advise(plans, session, study$whole))
+      results <- study$results
+      with_families(families_of(results$sessions), advise(results, session, study$whole))
     }
   }
   done <- in_turns(seq_along(further), \(i) further[[i]]())
   names(done) <- names(further)
-  c(study, rest, done[setdiff(names(done), times)], list(by_time = done[times]))
+  c(study, done[setdiff(names(done), times)], list(by_time = done[times]))
+}
+
+# The result of [compare_results()] with the account of its launches and sessions.
+with_used <- function(study) {
+  launches <- study$launches
+  keys <- unique(study$summary$key)
+  here <- unique(study$summary[, c("site", "session")])
+  in_session <- launches[here, on = c("site", "session")]$key
+  sessions <- of_sessions(study$results$sessions, here)
+  c(study, list(
+    used = launches[key %in% keys],
+    unusable = launches[key %in% in_session & !status %in% RECORDED],
+    older = launches[status == "ok" & !key %in% keys],
+    missing = missing_cells(sessions, launches), sessions = sessions,
+    audit = of_sessions(study$results$audit, here)
+  ))
 }
 
 of_sessions <- function(table, sessions) {

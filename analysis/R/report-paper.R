@@ -16,7 +16,8 @@ write_paper <- function(source, results_dir, out_file, session = NULL, published
     basename(out_file)
   )
   written <- kept_files(from, dirname(out_file), page_files, function() {
-    study <- analyse(results_dir, session)
+    # Without the forecasts and other times of a report, which the paper does not show.
+    study <- with_used(compare_results(results_dir, session, brief = TRUE))
     with_families(families_of(study$results$sessions), {
       write_paper_of(study, source, out_file, session, published)
     })
@@ -33,6 +34,7 @@ write_paper_of <- function(study, source, out_file, session, published) {
     study$results, folder, session,
     published = published, summary = study$whole, shown = figures_of_paper
   )
+  study$flags <- flag_launches(study$summary)
   printed <- read_claims(file.path(published, "claims.csv"))
   about <- study$whole$test %in% unlist(strsplit(printed$tests, " +"))
   about <- with_columns(keep_rows(study$whole, which(about)), study$launches)
