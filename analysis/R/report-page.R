@@ -119,7 +119,8 @@ template_parts <- function(lines) {
 # The HTML of the parts of a template.
 #
 # Chunks with the option `apart` need only the first chunk, and no other part needs them. They are
-# rendered in processes of their own, all other parts together in one process.
+# rendered in processes of their own, all other parts together in one process. Chunks with the
+# option `forks` start processes themselves, so that this process renders them.
 render_parts <- function(parts, values) {
   render <- function(part) {
     list(if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values))
@@ -128,12 +129,17 @@ render_parts <- function(parts, values) {
   before <- seq_along(parts) <= match(TRUE, chunks, nomatch = 0L)
   first <- lapply(parts[before], render)
   parts <- parts[!before]
-  apart <- vapply(parts, function(part) {
-    part$kind == "chunk" && isTRUE(as.list(options_of(part))$apart)
-  }, NA)
-  groups <- c(as.list(which(apart)), list(which(!apart)))
+  with_option <- function(name) {
+    vapply(parts, function(part) {
+      part$kind == "chunk" && isTRUE(as.list(options_of(part))[[name]])
+    }, NA)
+  }
+  forks <- with_option("forks")
+  apart <- with_option("apart")
+  groups <- c(as.list(which(apart)), list(which(!apart & !forks)))
   html <- in_turns(seq_along(groups), \(i) lapply(parts[groups[[i]]], render))
-  unlist(c(first, unlist(html, recursive = FALSE)[order(unlist(groups))]))
+  html <- c(html, list(lapply(parts[forks], render)))
+  unlist(c(first, unlist(html, recursive = FALSE)[order(unlist(c(groups, which(forks))))]))
 }
 
 # The options of a chunk, such as `include = FALSE`, not evaluated.

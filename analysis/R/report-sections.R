@@ -7,10 +7,10 @@ MOST_ROWS_INSIDE <- 3000L
 
 #' The questions of a study: one per experiment, or per operation of an experiment with many.
 #'
+#' @param figures what [list_figures()] returned.
 #' @return data.table `experiment`, `operation` (`NA`: all), `slug` (of its files), `title`.
 #' @noRd
-questions_of <- function(study) {
-  figures <- list_figures(study)
+questions_of <- function(study, figures) {
   rows <- unique(study$medians[, c("experiment", "operation")])
   set(rows, j = "operation", value = base_operation(rows$operation))
   rows[!experiment %in% figures$experiment[!is.na(figures$operation)], operation := NA_character_]
@@ -61,7 +61,7 @@ has_pages <- function(study) nrow(study$medians) + nrow(study$comparison) > MOST
 
 # The pages of the questions of a study, beside the report.
 question_pages <- function(study) {
-  if (has_pages(study)) file.path("questions", paste0(questions_of(study)$slug, ".html"))
+  if (has_pages(study)) file.path("questions", paste0(study$questions$slug, ".html"))
 }
 
 #' The questions of a report: a section for each, or, if the tables do not fit one page, a row for
@@ -72,9 +72,12 @@ question_pages <- function(study) {
 #' @param out_file the report.
 #' @noRd
 question_sections <- function(study, figures, embed_plot, out_file) {
-  questions <- questions_of(study)
+  questions <- study$questions
   pages <- question_pages(study)
-  sections <- lapply(seq_len(nrow(questions)), function(i) {
+  work <- vapply(seq_len(nrow(questions)), \(i) {
+    as.numeric(nrow(rows_of_question(study$medians, questions[i])))
+  }, 0)
+  sections <- over_processes(function(i, study) {
     question <- questions[i]
     part <- part_of_study(study, question)
     shown <- intersect(paste0(c("difference-", "latency-", "bandwidth-"), question$slug), figures)
@@ -93,7 +96,7 @@ question_sections <- function(study, figures, embed_plot, out_file) {
     ))
     write_page(question$title, body, file.path(dirname(out_file), pages[[i]]))
     row_of_question(part, question, pages[[i]])
-  })
+  }, work, study)
   list(
     if (!length(pages)) htmltools::tags$p(CARD_WORDS), search_box("such as: bcast tcp"),
     if (length(pages)) table_of_questions(rbindlist(sections)) else sections

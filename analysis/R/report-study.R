@@ -44,6 +44,7 @@ write_study <- function(study, out_file, session, published) {
   study$cards <- answer(study$comparison, study)
   write_answers(study$cards, file.path(dirname(out_file), ANSWERS))
   figures <- list_figures(study)
+  study$questions <- questions_of(study, figures)
   render_page(
     "report", list(study = study, out_file = out_file), out_file, plots_of_study(study, figures),
     figures$work

@@ -90,16 +90,17 @@ test_that("parts stand in their order, whichever of them are rendered apart", {
     "---", "title: T", "---", "", "Before.", "", chunk(c("x <- 1", "htmltools::HTML(x)")),
     "Text.", "", chunk("htmltools::HTML(x + 1)", ", apart = TRUE"),
     chunk(c("x <- x + 10", "htmltools::HTML(x)")),
-    chunk("htmltools::HTML(x + 100)", ", apart = TRUE"), "`r x`"
+    chunk("htmltools::HTML(x + 100)", ", apart = TRUE"),
+    chunk("htmltools::HTML(may_fork())", ", forks = TRUE"), "`r x`"
   ))$body
   expect_identical(
-    vapply(parts, `[[`, "", "kind"), c("text", "chunk", "text", rep("chunk", 3L), "text")
+    vapply(parts, `[[`, "", "kind"), c("text", "chunk", "text", rep("chunk", 4L), "text")
   )
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
   html <- render_parts(parts, new.env(parent = topenv()))
   expect_identical(trimws(html), c(
-    "<p>Before.</p>", "1", "<p>Text.</p>", "2", "11", "101", "<p>11</p>"
+    "<p>Before.</p>", "1", "<p>Text.</p>", "2", "11", "101", "TRUE", "<p>11</p>"
   ))
   expect_identical(render_parts(parts[1L], new.env()), "<p>Before.</p>")
 })
