@@ -55,9 +55,9 @@ unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONSAFEPATH PYTHO
          PIP_TARGET PIP_PREFIX PIP_USER PIP_REQUIRE_VIRTUALENV GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE \
          R_LIBS_SITE R_DEFAULT_PACKAGES
 
-# R starts with more memory cells, so that it collects garbage less often. This costs 60 MB in each
+# R starts with more memory, so that it collects garbage less often. This costs 250 MB in each
 # process.
-RSCRIPT = R_LIBS="$$STACK/R" R_NSIZE=3M Rscript --vanilla
+RSCRIPT = R_LIBS="$$STACK/R" R_NSIZE=3M R_VSIZE=256M Rscript --vanilla
 # A variable of another name than MAKE, because `make -n` executes recipes that contain MAKE.
 AGAIN   = $(MAKE) --no-print-directory
 REMOVE  = python3 -m reframe_tests.harness remove

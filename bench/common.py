@@ -88,10 +88,10 @@ def run_r(stack, *words, cache=None):
     """The lines that a script of R prints, and its wall time (s), processor time (s) and memory
     (GiB, of R and each child). R starts as in `make`; `cache`: the folder of its cache."""
     program = shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`")
-    cells, value = re.search(r"(R_NSIZE)=(\w+)", (REPO / "Makefile").read_text()).groups()
+    memory = dict(re.findall(r"(R_[NV]SIZE)=(\w+)", (REPO / "Makefile").read_text()))
     done = subprocess.run(
         [sys.executable, "-c", WATCH, program, "--vanilla", *map(str, words)], text=True,
-        capture_output=True, env={**r.variables(stack), cells: value,
+        capture_output=True, env={**r.variables(stack), **memory,
                                   **({"R_USER_CACHE_DIR": str(cache)} if cache else {})})
     if done.returncode:
         sys.exit(f"bench: R failed: {done.stderr[-500:]}")

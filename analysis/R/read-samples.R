@@ -74,24 +74,30 @@ body_of_samples <- function(file, rows, columns) {
   if (endsWith(file, ".gz") || size < nchar(head[[1L]]) || size > MOST_TOGETHER) {
     return(NA_character_)
   }
-  bytes <- readBin(file, "raw", size)
+  source <- file(file, "rb")
+  on.exit(close(source))
+  # The header is read apart, because leaving it out later would copy the file.
   from <- nchar(head[[1L]], "bytes")
-  if (length(bytes) == size && text_of_bytes(bytes[seq_len(from)]) %in% head &&
-    has_lines(bytes, rows, length(columns))) {
-    rawToChar(bytes[-seq_len(from)])
+  first <- readBin(source, "raw", from)
+  bytes <- readBin(source, "raw", size - from)
+  if (length(bytes) == size - from && text_of_bytes(first) %in% head &&
+    has_lines(bytes, rows, length(columns), 0L)) {
+    rawToChar(bytes)
   } else {
     NA_character_
   }
 }
 
-# Whether a file has a header and the given number of rows, each no longer than allowed. fread()
-# and other functions need many times the memory of the file to detect that it has not.
-has_lines <- function(bytes, rows, columns) {
+# Whether a file has a header of `head` lines and the given number of rows, each no longer than
+# allowed. fread() and other functions need many times the memory of the file to detect that it has
+# not.
+has_lines <- function(bytes, rows, columns, head = 2L) {
+  is_end <- bytes == LINE_END
   # The shortest row has six fields of one byte each.
-  if (length(bytes) < 12 * rows || sum(bytes == LINE_END) != rows + 2) {
+  if (length(bytes) < 12 * rows || sum(is_end) != rows + head) {
     return(FALSE)
   }
-  ends <- which(bytes == LINE_END)
+  ends <- which(is_end)
   ends[[length(ends)]] == length(bytes) && all(diff(ends) <= MOST_FIELD * columns)
 }
 LINE_END <- as.raw(10)
