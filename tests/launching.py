@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -85,6 +86,12 @@ def keeping(family, ranks=2, LD_PRELOAD="", **_):
     return ":".join(filter(None, [keep if enough else "", LD_PRELOAD]))
 
 
+def skip_if_busy():
+    """Skips the test if the control shows a busy machine."""
+    if words := quiet.busy(1e-3, 1.1, at=0.9):
+        pytest.skip(words)
+
+
 def launch(family, *words, **options):
     """`launch_once`, for launches that must succeed: repeated if the clocks were disturbed. If
     they were each time and the control shows a busy machine, the test is skipped."""
@@ -93,9 +100,45 @@ def launch(family, *words, **options):
         done = launch_once(family, *words, **options)
         if done.returncode != 1 or DISTURBED not in done.stderr:
             return done
-    if words := quiet.busy(1e-3, 1.1, at=0.9):
-        pytest.skip(words)
+    skip_if_busy()
     return done
+
+
+def batches_of(cases):
+    """Cases in batches, since the launcher of Intel MPI has room for a thousand words."""
+    batch = []
+    for case in cases:
+        if sum(map(len, batch)) + len(case) > 800:
+            yield batch
+            batch = []
+        batch.append(case)
+    yield batch
+
+
+def launch_cases(family, cases, folder, **options):
+    """Runs cases in one launch (src/tests/several.c), each to its end; in more if they are many.
+
+    A case is the arguments of the benchmark, behind NAME=value for variables of this case and the
+    following ones. `folder` is made for the output. Returns a `CompletedProcess` of each case,
+    whose status is that of all ranks."""
+    return [done for number, batch in enumerate(batches_of(cases))
+            for done in launch_batch(family, batch, folder / str(number), **options)]
+
+
+def launch_batch(family, cases, folder, timeout=400, LD_PRELOAD="", **options):
+    folder.mkdir(parents=True)
+    words = [word for case in cases for word in (*case, "+")][:-1]
+    libraries = ":".join(filter(None, [interposer(family, "several"), LD_PRELOAD]))
+    launched = launch_once(family, *words, timeout=timeout, COTEJO_CASES=str(folder), **options,
+                           LD_PRELOAD=keeping(family, LD_PRELOAD=libraries, **options))
+    for number, case in enumerate(cases):
+        out, messages = ("".join(path.read_text() for path in sorted(folder.glob(
+            f"{number}.{to}.*"))) for to in (1, 2))
+        ended = re.findall(r"^case ended: (\d+)$", messages, re.M)
+        assert len(ended) == options.get("ranks", 2) and len({*ended}) == 1, (
+            case, messages, launched.stdout, launched.stderr)
+        yield subprocess.CompletedProcess(case, int(ended[0]), out, messages)
+    assert launched.returncode == 0, launched.stderr
 
 
 def rows_of(path):
@@ -109,6 +152,23 @@ def measured(mpi, folder, *words, **variables):
     done = launch(mpi, *words, "--output", "samples", folder=folder, **variables)
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
+
+
+def measured_cases(family, folder, cases, **variables):
+    """Description and samples of each of several cases in one launch, which must succeed. It is
+    repeated if the clocks were disturbed, as by `launch`."""
+    for attempt in range(TRIES):
+        names = [folder / f"{attempt}-{number}" for number in range(len(cases))]
+        found = launch_cases(family, [[*case, "--output", str(name)] for case, name in zip(
+            cases, names, strict=True)], folder / f"cases-{attempt}", **variables)
+        if not any(done.returncode == 1 and DISTURBED in done.stderr for done in found):
+            break
+    else:
+        skip_if_busy()
+    for done in found:
+        assert done.returncode == 0, (done.args, done.stderr)
+    return [(json.loads(name.with_suffix(".json").read_text()),
+             rows_of(name.with_suffix(".csv"))) for name in names]
 
 
 def unmapped(names):
@@ -134,3 +194,10 @@ def refuses(done, expected):
     assert len(said(done)) == 1, done.stderr
     assert expected in said(done)[0]
     assert done.returncode == 2
+
+
+def refuses_each(family, cases, folder, **options):
+    """`refuses` for each of several cases, (arguments, expected words), in one launch."""
+    for (_, expected), done in zip(cases, launch_cases(
+            family, [words for words, _ in cases], folder, **options), strict=True):
+        refuses(done, expected)

@@ -4,7 +4,7 @@
 import pytest
 
 from tests import quiet
-from tests.launching import BRIEF, launch, measured, said
+from tests.launching import BRIEF, measured, measured_cases, refuses_each
 
 WAIT, SPREAD = 200e-6, 1e-3
 
@@ -81,38 +81,33 @@ def test_late_is_who_misses_its_own_arrival(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("experiment", [
-    ["collective", "--operation", "allreduce,iallreduce,barrier,allreduce_init"],
-    ["alltoall-variants", "--way", "collective"]])
-def test_collectives_wait_for_the_last_rank_to_arrive(mpi, tmp_path, experiment):
-    record, rows = measured(mpi, tmp_path, *experiment, "--arrival", "one-late", "--spread",
-                            "2e-3", *(["--sizes", "8"]), *BRIEF)
-    timed = [row for row in rows if not row["operation"].endswith(".compute")]
-    assert timed and all(float(row["time_s"]) >= 2e-3 for row in timed)
-    assert record["observed"]["payload_checked"]
+def test_collectives_wait_for_the_last_rank_to_arrive(mpi, tmp_path):
+    late = ["--arrival", "one-late", "--spread", "2e-3", "--sizes", "8", *BRIEF]
+    for record, rows in measured_cases(mpi, tmp_path, [
+            ["collective", "--operation", "allreduce,iallreduce,barrier,allreduce_init", *late],
+            ["alltoall-variants", "--way", "collective", *late]]):
+        timed = [row for row in rows if not row["operation"].endswith(".compute")]
+        assert timed and all(float(row["time_s"]) >= 2e-3 for row in timed)
+        assert record["observed"]["payload_checked"]
 
 
 @pytest.mark.one_mpi
 def test_one_seed_is_one_random_pattern(mpi, tmp_path):
-    offsets = {}
-    for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
-        record, _ = measured(mpi, tmp_path / name, "waitpattern-up", "--arrival", "random",
-                             "--seed", seed, *BRIEF)
-        offsets[name] = record["observed"]["arrival"]["offsets_s"]
-    assert offsets["a"] == offsets["b"] != offsets["c"]
-    assert all(0 <= offset <= 50e-6 for offset in offsets["a"])
+    one, same, other = (record["observed"]["arrival"]["offsets_s"] for record, _ in measured_cases(
+        mpi, tmp_path, [["waitpattern-up", "--arrival", "random", "--seed", seed, *BRIEF]
+                        for seed in "556"]))
+    assert one == same != other
+    assert all(0 <= offset <= 50e-6 for offset in one)
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "told"), [
-    (["--arrival", "ramp", "--start", "barrier"], "which --start barrier has not"),
-    (["--arrival", "one-late", "--start", "mpi-barrier"], "which --start mpi-barrier has not"),
-    (["--arrival", "random", "--start", "loop"], "which --start loop has not"),
-    (["--arrival", "rampp"], "no pattern (together, ramp, one-late, random)"),
-    (["--arrival", "three.csv"], "three.csv, line 4: rank 2, but there are ranks 0 to 1"),
-])
-def test_what_cannot_be_is_one_line(mpi, tmp_path, words, told):
-    (tmp_path / "three.csv").write_text("rank,offset_s\n0,0\n1,0\n2,0\n")
-    done = launch(mpi, "waitpattern-up", *words, folder=tmp_path)
-    assert done.returncode == 2
-    assert len(said(done)) == 1 and told in said(done)[0]
+def test_what_cannot_be_is_one_line(mpi, tmp_path):
+    three = tmp_path / "three.csv"
+    three.write_text("rank,offset_s\n0,0\n1,0\n2,0\n")
+    refuses_each(mpi, [(["waitpattern-up", "--arrival", *words], told) for words, told in (
+        (["ramp", "--start", "barrier"], "which --start barrier has not"),
+        (["one-late", "--start", "mpi-barrier"], "which --start mpi-barrier has not"),
+        (["random", "--start", "loop"], "which --start loop has not"),
+        (["rampp"], "no pattern (together, ramp, one-late, random)"),
+        ([str(three)], "three.csv, line 4: rank 2, but there are ranks 0 to 1"))],
+        tmp_path / "cases")

@@ -7,11 +7,9 @@ import subprocess
 import pytest
 
 from stack.build import environment
-from tests.launching import STACK, interposer, launch, said
+from tests.launching import STACK, interposer, launch, refuses, refuses_each, said
 
-
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "expected"), [
+REFUSED = [
     (["pingpong", "--szes", "1"], "did you mean --sizes"),
     (["pingpong", "--sizes", "1:x"], "FROM:TO"),
     (["pingpong", "--mode", "quick"], "standard|synchronous|buffered|ready"),
@@ -19,13 +17,14 @@ from tests.launching import STACK, interposer, launch, said
     (["pingpong", "--sizes", "2000M", "--cache", "cold", "--mode", "buffered"], "ask for smaller"),
     (["pingpong", "--output", "no/such/folder/samples"], "cannot write"),
     (["pingpong", "--timer", "sundial"], "wtime|monotonic"),
-])
-def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
-    done = launch(mpi, *words)
-    lines = said(done)
-    assert len(lines) == 1, done.stderr
-    assert expected in lines[0]
-    assert done.returncode == 2
+]
+
+
+@pytest.mark.one_mpi
+def test_what_cannot_be_done_is_said_in_one_line(mpi, tmp_path):
+    refuses_each(mpi, REFUSED, tmp_path / "cases")
+    words, expected = REFUSED[0]
+    refuses(launch(mpi, *words), expected)  # by the status of the launcher, too
 
 
 @pytest.mark.one_mpi

@@ -8,7 +8,18 @@ import os
 
 import pytest
 
-from tests.launching import BRIEF, CROWDED, interposer, launch, measured, refuses, said, unmapped
+from tests.launching import (
+    BRIEF,
+    CROWDED,
+    interposer,
+    launch,
+    launch_cases,
+    measured,
+    refuses,
+    refuses_each,
+    said,
+    unmapped,
+)
 
 
 def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
@@ -26,8 +37,7 @@ def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
     assert list(tmp_path.glob("samples.csv")) == list(tmp_path.glob("samples.json")) == []
 
 
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(("operation", "words", "expected"), [
+BROKEN = [
     ("bcast", ["--sizes", "64,1000"],
      "byte 500 of the 1000 B that rank 1 received in bcast of 1000 B"),
     # The last byte of the number in the middle.
@@ -41,20 +51,26 @@ def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
     # With 2 ranks a ragged block of 1500 B each on average has 1000 B and 2000 B, and a hole.
     ("allgatherv", ["--sizes", "64,1500", "--counts", "ragged"],
      "received in allgatherv of 1500 B"),
-])
-def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expected):
-    broken = {"LD_PRELOAD": interposer(mpi, "flip")}
-    words = ["collective", "--operation", operation, *words, *BRIEF, "--output", "samples"]
-    done = launch(mpi, *words, folder=tmp_path, COTEJO_FLIP_BYTES="1000", **broken)
-    assert done.returncode == 1, done.stderr
-    assert expected in said(done)[0]
-    assert list(tmp_path.iterdir()) == []
-    sound = launch(mpi, *words, folder=tmp_path, COTEJO_FLIP_BYTES="7", **broken)
-    assert sound.returncode == 0, sound.stderr
+]
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "expected"), [
+def test_a_broken_result_fails_the_launch(mpi, tmp_path):
+    """A message of a size that none has is not changed."""
+    cases = [[f"COTEJO_FLIP_BYTES={size}", "collective", "--operation", operation, *words, *BRIEF,
+              "--output", str(tmp_path / f"{number}-{size}")]
+             for number, (operation, words, _) in enumerate(BROKEN) for size in (1000, 7)]
+    found = launch_cases(mpi, cases, tmp_path / "cases", LD_PRELOAD=interposer(mpi, "flip"))
+    for number, (_, _, expected) in enumerate(BROKEN):
+        done, sound = found[2 * number:2 * number + 2]
+        assert done.returncode == 1, done.stderr
+        assert expected in said(done)[0]
+        assert list(tmp_path.glob(f"{number}-1000*")) == []
+        assert sound.returncode == 0, sound.stderr
+        assert (tmp_path / f"{number}-7.json").exists()
+
+
+REFUSED = [
     (["--operation", "bcst"], "did you mean bcast"),
     (["--operation", "bcast,"], "no operation ''"),
     (["--operation=-bcast"], "nothing is left"),
@@ -76,9 +92,13 @@ def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expec
     (["--operation", "bcast", "--buffers", "in-place"], "no form with MPI_IN_PLACE"),
     (["--operation", "gather", "--buffers", "in-place", "--transfer", "packed"],
      "packed bytes have a buffer of their own"),
-])
-def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
-    refuses(launch(mpi, "collective", *words), expected)
+]
+
+
+@pytest.mark.one_mpi
+def test_what_cannot_be_is_said_in_one_line(mpi, tmp_path):
+    refuses_each(mpi, [(["collective", *words], expected) for words, expected in REFUSED],
+                 tmp_path / "cases")
 
 
 @pytest.mark.one_mpi
@@ -105,10 +125,10 @@ def test_sizes_beyond_the_memory_limit_are_left_out(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("words", [["collective", "--operation", "bcast"], ["alltoall-variants"]])
-def test_a_memory_limit_that_leaves_nothing_is_refused(mpi, words):
-    refuses(launch(mpi, *words, "--sizes", "1Mi", "--memory-limit", "1Ki", *BRIEF),
-            "no operation and size fits into memory")
+def test_a_memory_limit_that_leaves_nothing_is_refused(mpi, tmp_path):
+    few = ["--sizes", "1Mi", "--memory-limit", "1Ki", *BRIEF]
+    refuses_each(mpi, [([*words, *few], "no operation and size fits into memory") for words in (
+        ["collective", "--operation", "bcast"], ["alltoall-variants"])], tmp_path / "cases")
 
 
 @pytest.mark.one_mpi
@@ -134,11 +154,11 @@ def test_large_counts_are_used_where_the_library_has_them_and_else_refused(mpi):
 @pytest.mark.one_mpi
 def test_results_are_checked_on_buffers_that_were_never_written_and_begin_within_a_page(
         mpi, tmp_path):
-    broken = {"LD_PRELOAD": interposer(mpi, "flip")}
     words = ["collective", "--operation", "bcast,allreduce,alltoall,gatherv", "--sizes", "1000",
              "--written", "no", "--layout", "0,16", *BRIEF]
-    assert launch(mpi, *words).returncode == 0
-    assert launch(mpi, *words, COTEJO_FLIP_BYTES="1000", **broken).returncode == 1
+    sound, done = launch_cases(mpi, [words, ["COTEJO_FLIP_BYTES=1000", *words]],
+                               tmp_path / "cases", LD_PRELOAD=interposer(mpi, "flip"))
+    assert (sound.returncode, done.returncode) == (0, 1)
 
 
 @pytest.mark.one_mpi

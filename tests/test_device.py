@@ -11,7 +11,7 @@ import pytest
 
 from reframe_tests.harness.model import families
 from stack.build import environment
-from tests.launching import BRIEF, PRESENT, STACK, launch, refuses, said
+from tests.launching import BRIEF, PRESENT, STACK, launch, refuses, refuses_each, said
 
 FILES = {"cuda": "libcudart.so", "hip": "libamdhip64.so"}
 every = pytest.mark.parametrize("mpi", PRESENT, ids=lambda family: family.name)
@@ -33,15 +33,20 @@ def stubs(tmp_path_factory):
     return folder
 
 
+def found(mpi, stubs, prefix):
+    """The variables of a launch that finds a library and, before the MPI's own, its answers."""
+    path = environment(mpi, STACK).get("LD_LIBRARY_PATH", "")
+    return {"LD_LIBRARY_PATH": f"{stubs / prefix}:{path}".rstrip(":"),
+            "LD_PRELOAD": str(stubs / prefix / FILES[prefix])}
+
+
 def on_device(mpi, stubs, prefix, folder, *words, memory=None, **more):
-    """A launch that finds a library and, before the MPI's own, its answers; and the requests of
-    each rank to the library."""
+    """A launch that finds a library, and the requests of each rank to the library."""
     folder.mkdir(exist_ok=True)
-    log, path = folder / "log", environment(mpi, STACK).get("LD_LIBRARY_PATH", "")
+    log = folder / "log"
     log.unlink(missing_ok=True)
     done = launch(mpi, *words, "--memory", memory or prefix, folder=folder, STUB_LOG=str(log),
-                  LD_LIBRARY_PATH=f"{stubs / prefix}:{path}".rstrip(":"),
-                  LD_PRELOAD=str(stubs / prefix / FILES[prefix]), **more)
+                  **found(mpi, stubs, prefix), **more)
     lines = log.read_text().splitlines() if log.exists() else []
     return done, [json.loads(line) for line in lines]
 
@@ -116,26 +121,28 @@ def test_a_wrong_byte_in_a_device_s_memory_is_found(mpi, stubs, tmp_path, words)
     assert "byte 8 of" in said(done)[0]
 
 
-REFUSED = [
-    (["pingpong"], {"STUB_DEVICES": "0"}, "no device here (none is there)"),
-    (["pingpong"], {"STUB_CANNOT": "1"}, "this MPI says that it cannot send from there"),
-    (["datatypes"], {}, "the processor itself works on the buffers of datatypes; use --memory "
-                        "managed or host"),
-    (["fft"], {}, "the processor itself works on the buffers of fft; use --memory host"),
-    (["onesided", "--window", "allocate"], {}, "use --window create or dynamic"),
-    (["collective", "--written", "no"], {}, "only the host's memory can be unwritten"),
-]
-
-
 @one
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: " ".join([*case[0], *case[1]]))
-def test_what_a_device_cannot_is_said(mpi, stubs, tmp_path, case):
-    words, more, expected = case
-    done, _ = on_device(mpi, stubs, "cuda", tmp_path, *words, **more)
+@pytest.mark.parametrize(("more", "expected"), [
+    ({"STUB_DEVICES": "0"}, "no device here (none is there)"),
+    ({"STUB_CANNOT": "1"}, "this MPI says that it cannot send from there")])
+def test_a_device_that_cannot_be_used_is_said(mpi, stubs, tmp_path, more, expected):
+    done, _ = on_device(mpi, stubs, "cuda", tmp_path, "pingpong", **more)
     refuses(done, expected)
 
 
 @one
-@pytest.mark.parametrize("kind", ["cuda", "hip", "managed"])
-def test_where_there_is_no_library_it_is_said(mpi, kind):
-    refuses(launch(mpi, "pingpong", "--memory", kind), f"--memory {kind}: no lib")
+def test_what_a_device_cannot_is_said(mpi, stubs, tmp_path):
+    refuses_each(mpi, [([*words, "--memory", "cuda"], expected) for words, expected in (
+        # The first case decides how many threads may call the library.
+        (["fft"], "the processor itself works on the buffers of fft; use --memory host"),
+        (["datatypes"], "the processor itself works on the buffers of datatypes; use --memory "
+                        "managed or host"),
+        (["onesided", "--window", "allocate"], "use --window create or dynamic"),
+        (["collective", "--written", "no"], "only the host's memory can be unwritten"))],
+        tmp_path / "cases", **found(mpi, stubs, "cuda"))
+
+
+@one
+def test_where_there_is_no_library_it_is_said(mpi, tmp_path):
+    refuses_each(mpi, [(["pingpong", "--memory", kind], f"--memory {kind}: no lib")
+                       for kind in ("cuda", "hip", "managed")], tmp_path / "cases")

@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FFT and radix sort: their messages follow the formulas, and wrong results are errors."""
 
+import functools
 import os
 
 import pytest
 
-from tests.launching import interposer, launch, refuses, rows_of, said
+from tests.launching import (
+    FAMILIES,
+    interposer,
+    launch,
+    launch_cases,
+    refuses,
+    refuses_each,
+    rows_of,
+    said,
+)
 from tests.test_patterns import CROWDED, ONCE, record
 
 ONCE_KERNEL = ONCE[:4]
@@ -15,10 +25,15 @@ def rows(folder):
     return rows_of(folder / "samples.csv")
 
 
+@functools.cache
+def tried(name):
+    return launch(FAMILIES[name], "fft", "--log2", "4", "--variant", "fused", *ONCE_KERNEL)
+
+
 @pytest.fixture
 def fft(mpi):
     """The MPI, where its build has FFTW."""
-    done = launch(mpi, "fft", "--log2", "4", "--variant", "fused", *ONCE_KERNEL)
+    done = tried(mpi.name)
     if "no FFTW" in done.stderr:
         pytest.skip("the build has no FFTW")
     assert done.returncode == 0, done.stderr
@@ -58,16 +73,16 @@ def test_the_whole_transform_of_rank_0_is_in_the_memory_that_is_asked_for(fft):
 
 
 @pytest.mark.one_mpi
-def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
+def test_a_wrong_byte_of_a_transposition_is_an_error(fft, tmp_path):
     """2^8 points on 2 ranks: blocks of 1 KiB, rows of 128 B."""
-    broken = {"LD_PRELOAD": interposer(fft, "flip")}
-    for variant, way, size in (("original", "sendrecv", 1024), ("original", "separate", 1024),
-                               ("original", "posted", 1024),
-                               ("original", "alltoall", 1024), ("rows", "isend", 128),
-                               ("threaded", "sendrecv", 128), ("nonblocking", "isend", 128),
-                               ("fused", "auto", 1024)):
-        done = launch(fft, "fft", "--log2", "8", "--variant", variant, "--way", way, *ONCE_KERNEL,
-                      COTEJO_FLIP_BYTES=str(size), **broken)
+    wrong = (("threaded", "sendrecv", 128),  # the first case decides about threads
+             ("original", "sendrecv", 1024), ("original", "separate", 1024),
+             ("original", "posted", 1024), ("original", "alltoall", 1024), ("rows", "isend", 128),
+             ("nonblocking", "isend", 128), ("fused", "auto", 1024))
+    cases = [[f"COTEJO_FLIP_BYTES={size}", "fft", "--log2", "8", "--variant", variant, "--way",
+              way, *ONCE_KERNEL] for variant, way, size in wrong]
+    for (variant, way, _), done in zip(wrong, launch_cases(
+            fft, cases, tmp_path / "cases", LD_PRELOAD=interposer(fft, "flip")), strict=True):
         assert done.returncode == 1, (variant, way)
         assert "wrong result" in said(done)[0] and variant in said(done)[0]
 
@@ -87,11 +102,13 @@ def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-def test_a_wrong_key_is_an_error(mpi):
-    broken = {"LD_PRELOAD": interposer(mpi, "flip")}
-    for variant in ("polled", "polled-posted", "serving", "serving-posted"):
-        done = launch(mpi, "radix", "--keys", "1000", "--variant", variant, "--buffer", "64",
-                      *ONCE_KERNEL, COTEJO_FLIP_BYTES="64", **broken)
+def test_a_wrong_key_is_an_error(mpi, tmp_path):
+    variants = ("polled", "polled-posted", "serving", "serving-posted")
+    cases = [["radix", "--keys", "1000", "--variant", variant, "--buffer", "64", *ONCE_KERNEL]
+             for variant in variants]
+    for variant, done in zip(variants, launch_cases(
+            mpi, cases, tmp_path / "cases", LD_PRELOAD=interposer(mpi, "flip"),
+            COTEJO_FLIP_BYTES="64"), strict=True):
         assert done.returncode == 1, variant
         assert f"variant {variant}" in said(done)[0]
 
@@ -126,14 +143,11 @@ def test_any_number_of_ranks_sorts(mpi):
 
 
 @pytest.mark.one_mpi
-def test_what_cannot_be_is_refused_in_one_line(fft):
-    for words, what in ((["fft", "--log2", "17"], "even"),
-                        (["fft", "--variant", "nonblocking", "--way", "separate"], "cannot send"),
-                        (["fft", "--variant", "rows", "--way", "alltoallw"], "cannot send"),
-                        (["fft", "--variant", "fftw-mpi", "--log2", "4"], "no libfftw3-mpi"),
-                        (["radix", "--range", "40"], "--key 32")):
-        done = launch(fft, *words)
-        assert done.returncode == 2, words
-        assert len(said(done)) == 1 and what in said(done)[0]
+def test_what_cannot_be_is_refused_in_one_line(fft, tmp_path):
+    refuses_each(fft, [(["fft", "--log2", "17"], "even"),
+                       (["fft", "--variant", "nonblocking", "--way", "separate"], "cannot send"),
+                       (["fft", "--variant", "rows", "--way", "alltoallw"], "cannot send"),
+                       (["fft", "--variant", "fftw-mpi", "--log2", "4"], "no libfftw3-mpi"),
+                       (["radix", "--range", "40"], "--key 32")], tmp_path / "cases")
     done = launch(fft, "fft", "--log2", "4", ranks=3, **CROWDED)
     assert done.returncode == 2 and "power of two" in said(done)[0]

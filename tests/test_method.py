@@ -15,9 +15,11 @@ from tests.launching import (
     environment,
     interposer,
     launch,
+    launch_cases,
     launch_once,
     measured,
-    refuses,
+    measured_cases,
+    refuses_each,
     said,
 )
 
@@ -49,11 +51,9 @@ def test_a_known_time_is_found(mpi, tmp_path, start):
 def test_a_tick_longer_than_a_round_trip_makes_no_clock_wrong(mpi, tmp_path):
     # A round trip of a quick library reads 0 by a timer of 1 us; so does half of it, and any
     # rounding was more than that.
-    for number in range(6):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        described, _ = measured(mpi, folder, "waitpattern-null", "--timer", "gettimeofday",
-                                "--max-repetitions", "20", "--budget", "1")
+    words = ["waitpattern-null", "--timer", "gettimeofday", "--max-repetitions", "20", "--budget",
+             "1"]
+    for described, _ in measured_cases(mpi, tmp_path, [words] * 6):
         assert described["observed"]["timer"]["name"] == "gettimeofday"
 
 
@@ -79,22 +79,23 @@ def test_late_starts_are_kept_and_marked(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("method", ["linear", "ring", "hierarchical", "two-level"])
-def test_the_description_tells_what_was_learnt(mpi, tmp_path, method):
-    record, _ = measured(mpi, tmp_path, "waitpattern-up", "--sync", method, "--lead", "1e-3",
-                         "--inject-offset", "10", "--inject-drift", "1e-5",
-                         "--sync-share", "1")  # the description is tested, not the samples
-    sync = record["observed"]["sync"]
-    first, second = sync["ranks"]
-    assert sync["method"] == method
-    assert (first["ranks"], first["offset_s"], first["slope"]) == ("0", 0, 0)
-    # The clocks were opened at most a second apart, and one was put 10 s ahead.
-    assert second["offset_s"] == pytest.approx(-10, abs=1)
-    assert abs(second["residual_begin_s"]) < 1e-4
-    drifts = method in ("hierarchical", "two-level")
-    assert second["slope_applied"] == drifts
-    if drifts:
-        assert second["slope"] == pytest.approx(-1e-5, abs=3e-6 + 6 * second["slope_se"])
+def test_the_description_tells_what_was_learnt(mpi, tmp_path):
+    methods = ("linear", "ring", "hierarchical", "two-level")
+    cases = [["waitpattern-up", "--sync", method, "--lead", "1e-3", "--inject-offset", "10",
+              "--inject-drift", "1e-5", "--sync-share", "1"]  # the samples are not tested
+             for method in methods]
+    for method, (record, _) in zip(methods, measured_cases(mpi, tmp_path, cases), strict=True):
+        sync = record["observed"]["sync"]
+        first, second = sync["ranks"]
+        assert sync["method"] == method
+        assert (first["ranks"], first["offset_s"], first["slope"]) == ("0", 0, 0)
+        # The clocks were opened at most a second apart, and one was put 10 s ahead.
+        assert second["offset_s"] == pytest.approx(-10, abs=1)
+        assert abs(second["residual_begin_s"]) < 1e-4
+        drifts = method in ("hierarchical", "two-level")
+        assert second["slope_applied"] == drifts
+        if drifts:
+            assert second["slope"] == pytest.approx(-1e-5, abs=3e-6 + 6 * second["slope_se"])
 
 
 @pytest.mark.one_mpi
@@ -157,19 +158,18 @@ def sundial(mpi, way):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("way", "timer", "expected"), [
-    ("stopped", "monotonic-raw", "stands still"),
-    ("backwards", "monotonic-raw", "goes backwards"),
-    ("uneven", "tsc", "not steady"),
-])
-def test_a_timer_that_failed_its_check_is_not_reported_from(mpi, tmp_path, way, timer, expected):
-    done = launch(mpi, "waitpattern-null", "--timer", timer, "--output", "samples",
-                  folder=tmp_path, **sundial(mpi, way))
-    assert done.returncode == 2, done.stderr
-    assert len(said(done)) == 1
-    assert f"timer '{timer}' failed its check: " in said(done)[0]
-    assert expected in said(done)[0]
-    assert list(tmp_path.iterdir()) == []
+def test_a_timer_that_failed_its_check_is_not_reported_from(mpi, tmp_path):
+    wrong = (("uneven", "tsc", "not steady"), ("backwards", "monotonic-raw", "goes backwards"),
+             ("stopped", "monotonic-raw", "stands still"))
+    cases = [[f"COTEJO_SUNDIAL={way}", "waitpattern-null", "--timer", timer, "--output",
+              str(tmp_path / "samples")] for way, timer, _ in wrong]
+    for (_, timer, expected), done in zip(wrong, launch_cases(
+            mpi, cases, tmp_path / "cases", **sundial(mpi, "")), strict=True):
+        assert done.returncode == 2, done.stderr
+        assert len(said(done)) == 1
+        assert f"timer '{timer}' failed its check: " in said(done)[0]
+        assert expected in said(done)[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["cases"]
 
 
 @pytest.mark.one_mpi
@@ -185,25 +185,18 @@ def test_a_finer_timer_that_failed_its_check_is_left_for_a_sound_one(mpi, tmp_pa
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("way", "timer", "verdict"), [
-    ("stopped", "monotonic-raw", "not to be used: .*stands still"),
-    ("backwards", "monotonic-raw", "not to be used: .*goes backwards"),
-    ("stopped", "monotonic ", "(sound|costly: samples must be long)"),
-    ("coarse", "monotonic-raw", r"\b40\.00\b.*(sound|costly)"),
-])
-def test_timers_prints_a_verdict_of_each(mpi, way, timer, verdict):
-    done = launch(mpi, "timers", ranks=1, **sundial(mpi, way))
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.startswith(timer)]
-    assert len(lines) == 1
-    assert re.search(verdict, lines[0])
-
-
-@pytest.mark.one_mpi
-def test_a_loop_has_no_cold_buffers(mpi):
-    done = launch(mpi, "collective", "--operation", "bcast", "--start", "loop", "--cache", "cold")
-    assert done.returncode == 2
-    assert "cold once; use --start barrier" in said(done)[0]
+def test_timers_prints_a_verdict_of_each(mpi, tmp_path):
+    verdicts = (("coarse", "monotonic-raw", r"\b40\.00\b.*(sound|costly)"),
+                ("backwards", "monotonic-raw", "not to be used: .*goes backwards"),
+                ("stopped", "monotonic-raw", "not to be used: .*stands still"),
+                ("stopped", "monotonic ", "(sound|costly: samples must be long)"))
+    cases = [[f"COTEJO_SUNDIAL={way}", "timers"] for way, _, _ in verdicts]
+    for (_, timer, verdict), done in zip(verdicts, launch_cases(
+            mpi, cases, tmp_path / "cases", ranks=1, **sundial(mpi, "")), strict=True):
+        assert done.returncode == 0, done.stderr
+        lines = [line for line in done.stdout.splitlines() if line.startswith(timer)]
+        assert len(lines) == 1
+        assert re.search(verdict, lines[0])
 
 
 @pytest.mark.one_mpi
@@ -221,11 +214,13 @@ def test_ranks_that_do_not_share_a_clock_are_found(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("start", ["windows", "round-time"])
-def test_a_start_on_a_shared_clock_needs_one(mpi, start):
-    done = launch(mpi, "waitpattern-up", "--start", start, "--sync", "none")
-    assert done.returncode == 2
-    assert "needs one clock for all ranks" in said(done)[0]
+def test_starts_that_cannot_be_are_refused(mpi, tmp_path):
+    """A start on a shared clock needs one, and a loop has no cold buffers."""
+    refuses_each(mpi, [
+        *((["waitpattern-up", "--start", start, "--sync", "none"],
+           "needs one clock for all ranks") for start in ("windows", "round-time")),
+        (["collective", "--operation", "bcast", "--start", "loop", "--cache", "cold"],
+         "cold once; use --start barrier")], tmp_path / "cases")
 
 
 @pytest.mark.one_mpi
@@ -277,27 +272,28 @@ def test_a_copy_takes_longest_where_the_machine_says(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "expected"), [
-    (["--offsets", "4"], "multiples of 8"), (["--sizes", "12"], "multiples of 8"),
-    (["--operation", "memcopy"], "memcpy"), (["--operation", "barrier"], "barrier"),
-    (["--layout", "16"], "use --offsets"), (["--offsets", "4096"], "4096")])
-def test_addresses_that_cannot_be_are_said(mpi, words, expected):
-    refuses(launch(mpi, "addresses", *words), expected)
+def test_addresses_that_cannot_be_are_said(mpi, tmp_path):
+    refuses_each(mpi, [(["addresses", *words], expected) for words, expected in (
+        (["--offsets", "4"], "multiples of 8"), (["--sizes", "12"], "multiples of 8"),
+        (["--operation", "memcopy"], "memcpy"), (["--operation", "barrier"], "barrier"),
+        (["--layout", "16"], "use --offsets"), (["--offsets", "4096"], "4096"))],
+        tmp_path / "cases")
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("lines", [[], ["--lines", "1"], ["--lines", "3"]], ids=str)
-def test_cache_lines_and_messages_take_turns(mpi, tmp_path, lines):
+def test_cache_lines_and_messages_take_turns(mpi, tmp_path):
     """A stage of each operation in every round; a message takes longer than the line it needs."""
-    record, rows = measured(mpi, tmp_path, "spells", "--rounds", "5", "--sizes", "1,64Ki", *lines)
-    rounds = {}
-    for row in rows:
-        key = (row["operation"], row["bytes"])
-        rounds.setdefault(row["round"], []).append(key)
-    assert list(rounds) == ["0", "1", "2", "3", "4"]
-    stage = int(record["observed"]["options"]["stage"])
-    for taken in rounds.values():
-        assert sorted(taken) == sorted([("cache-line", "0"), ("pingpong", "1"),
-                                        ("pingpong", "65536")] * stage)
-    least = {(row["operation"], row["bytes"]): row["min_s"] for row in record["summary"]}
-    assert 0 < least["cache-line", 0] < 2 * least["pingpong", 1]
+    words = ["spells", "--rounds", "5", "--sizes", "1,64Ki"]
+    for record, rows in measured_cases(mpi, tmp_path, [
+            words, [*words, "--lines", "1"], [*words, "--lines", "3"]]):
+        rounds = {}
+        for row in rows:
+            key = (row["operation"], row["bytes"])
+            rounds.setdefault(row["round"], []).append(key)
+        assert list(rounds) == ["0", "1", "2", "3", "4"]
+        stage = int(record["observed"]["options"]["stage"])
+        for taken in rounds.values():
+            assert sorted(taken) == sorted([("cache-line", "0"), ("pingpong", "1"),
+                                            ("pingpong", "65536")] * stage)
+        least = {(row["operation"], row["bytes"]): row["min_s"] for row in record["summary"]}
+        assert 0 < least["cache-line", 0] < 2 * least["pingpong", 1]

@@ -10,22 +10,23 @@ from tests.launching import BRIEF, FAMILIES, launch, rows_of
 from tests.test_sampler import order_of
 
 
-@pytest.mark.parametrize("words", [["pingpong", "--sizes", "1,8"],
-                                   ["threads", "--threads", "1", "--sizes", "1"]])
 @pytest.mark.one_mpi
-def test_ours_runs_before_and_after_what_another_program_does(mpi, tmp_path, words):
+def test_ours_runs_before_and_after_what_another_program_does(mpi, tmp_path):
     """The other program is cotejo, too: with threads it starts the library by MPI_Init_thread."""
-    done = launch(mpi, *words, *BRIEF, "--output", "theirs", folder=tmp_path,
-                  **one_process.variables(mpi, "pingping", "--sizes", "4,2", "--order", "listed",
-                                          *BRIEF))
-    assert done.returncode == 0, done.stderr
-    assert "pingping" not in done.stdout
-    for part in ("before", "after"):
-        rows = rows_of(tmp_path / f"{part}.csv")
-        assert order_of(rows) == [("pingping", 4), ("pingping", 2)]
-    rows = rows_of(tmp_path / "theirs.csv")
-    assert {name for name, _ in order_of(rows)} == {f"threads-{name}" for name in (
-        "pingpong", "window")} if words[0] == "threads" else {"pingpong"}
+    inside = one_process.variables(mpi, "pingping", "--sizes", "4,2", "--order", "listed", *BRIEF)
+    for words, operations in (
+            (["pingpong", "--sizes", "1,8"], {"pingpong"}),
+            (["threads", "--threads", "1", "--sizes", "1"], {"threads-pingpong",
+                                                             "threads-window"})):
+        folder = tmp_path / words[0]
+        folder.mkdir()
+        done = launch(mpi, *words, *BRIEF, "--output", "theirs", folder=folder, **inside)
+        assert done.returncode == 0, done.stderr
+        assert "pingping" not in done.stdout
+        for part in ("before", "after"):
+            rows = rows_of(folder / f"{part}.csv")
+            assert order_of(rows) == [("pingping", 4), ("pingping", 2)]
+        assert {name for name, _ in order_of(rows_of(folder / "theirs.csv"))} == operations
 
 
 def times(*launches):

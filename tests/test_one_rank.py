@@ -6,7 +6,7 @@ import re
 import pytest
 
 from reframe_tests.harness.model import experiment_table, families
-from tests.launching import BRIEF, interposer, launch, launch_once, rows_of, said
+from tests.launching import BRIEF, interposer, launch_cases, launch_once, rows_of, said
 
 ROWS = experiment_table.load()
 BOTH, FIRST, SECOND = (0, 1), (0,), (1,)
@@ -49,30 +49,46 @@ def test_a_row_that_cannot_be_read_is_named():
         experiment_table.load("EXPERIMENT(rally, 1000)\n")
 
 
-@pytest.mark.one_mpi
-@pytest.mark.parametrize("row", [row for row in ROWS if "--sizes" in row.words and row.payload],
-                         ids=lambda row: row.symbol)
-def test_each_size_is_measured(mpi, row, tmp_path):
-    sizes = [row.payload, 2 * row.payload]
-    words = list(row.words)
-    words[words.index("--sizes") + 1] = ",".join(map(str, sizes))
-    if row.brief:
-        words += BRIEF
-    done = launch(mpi, row.name, *words, "--output", "samples", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert {int(sample["bytes"]) for sample in rows_of(tmp_path / "samples.csv")} >= {*sizes}
+def threads_first(cases):
+    """The first case of a launch decides how many threads may call the library."""
+    return sorted(cases, key=lambda case: "threads" not in case)
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("name", "words", "payload", "rank"), [
-    (name, words, payload, rank) for name, words, payload, ranks in SPOILED for rank in ranks],
-    ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else str(value))
-def test_a_wrong_result_on_one_rank_ends_the_launch(mpi, name, words, payload, rank):
-    done = launch_once(mpi, name, *words, timeout=30, LD_PRELOAD=interposer(mpi, "flip"),
-                       COTEJO_FLIP_AT=str(rank), COTEJO_FLIP_BYTES=str(payload))
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert len(said(done)) == 1
-    assert "wrong" in said(done)[0]
+def test_each_size_is_measured(mpi, tmp_path):
+    rows = threads_first(row for row in ROWS if "--sizes" in row.words and row.payload)
+    cases = []
+    for row in rows:
+        words = list(row.words)
+        words[words.index("--sizes") + 1] = f"{row.payload},{2 * row.payload}"
+        cases.append([row.name, *words, *(BRIEF if row.brief else []), "--output",
+                      str(tmp_path / row.name)])
+    for row, done in zip(rows, launch_cases(mpi, cases, tmp_path / "cases"), strict=True):
+        assert done.returncode == 0, done.stderr
+        assert {int(sample["bytes"]) for sample in rows_of(tmp_path / f"{row.name}.csv")} >= {
+            row.payload, 2 * row.payload}
+
+
+@pytest.mark.one_mpi
+def test_a_wrong_result_on_one_rank_ends_the_launch(mpi, tmp_path):
+    cases = threads_first(
+        [f"COTEJO_FLIP_AT={rank}", f"COTEJO_FLIP_BYTES={payload}", name, *words]
+        for name, words, payload, ranks in SPOILED for rank in ranks)
+    for done in launch_cases(mpi, cases, tmp_path / "cases",
+                             LD_PRELOAD=interposer(mpi, "flip")):
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert len(said(done)) == 1
+        assert "wrong" in said(done)[0]
+
+
+@pytest.mark.one_mpi
+def test_the_launcher_returns_the_status_of_a_wrong_result(mpi):
+    name, words, payload, ranks = SPOILED[0]
+    for rank in ranks:
+        done = launch_once(mpi, name, *words, timeout=30, LD_PRELOAD=interposer(mpi, "flip"),
+                           COTEJO_FLIP_AT=str(rank), COTEJO_FLIP_BYTES=str(payload))
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert len(said(done)) == 1
 
 
 def test_a_wrong_number_of_ranks_of_a_session_on_one_rank_ends_the_launch(mpi):
@@ -85,14 +101,25 @@ def test_a_wrong_number_of_ranks_of_a_session_on_one_rank_ends_the_launch(mpi):
     assert "mpi://WORLD has not the 2 ranks" in said(done)[0]
 
 
-@pytest.mark.parametrize("operation", [
-    pytest.param(f"{before}{name}{after}", marks=[pytest.mark.one_mpi] if before + after else [])
-    for before, after in (("", ""), ("i", ""), ("", "_init")) for name in COLLECTIVES])
-def test_a_wrong_result_of_a_collective_on_one_rank_ends_the_launch(mpi, operation):
-    rooted = operation.removeprefix("i").removesuffix("_init") in ("gather", "gatherv", "reduce")
-    done = launch_once(mpi, "collective", "--operation", operation, "--sizes", "1000", *BRIEF,
-                       timeout=30, LD_PRELOAD=interposer(mpi, "spoil"),
-                       COTEJO_FLIP_AT="0" if rooted else "1")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert len(said(done)) == 1
-    assert f"received in {operation} of 1000 B" in said(done)[0]
+def assert_a_wrong_result_is_found(mpi, operations, folder):
+    cases = []
+    for operation in operations:
+        rooted = operation.removeprefix("i").removesuffix("_init") in ("gather", "gatherv",
+                                                                       "reduce")
+        cases.append([f"COTEJO_FLIP_AT={0 if rooted else 1}", "collective", "--operation",
+                      operation, "--sizes", "1000", *BRIEF])
+    for operation, done in zip(operations, launch_cases(
+            mpi, cases, folder, LD_PRELOAD=interposer(mpi, "spoil")), strict=True):
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert len(said(done)) == 1
+        assert f"received in {operation} of 1000 B" in said(done)[0]
+
+
+def test_a_wrong_result_of_a_collective_on_one_rank_is_found(mpi, tmp_path):
+    assert_a_wrong_result_is_found(mpi, COLLECTIVES, tmp_path / "cases")
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("form", ["i{}", "{}_init"])
+def test_a_wrong_result_of_a_request_on_one_rank_is_found(mpi, form, tmp_path):
+    assert_a_wrong_result_is_found(mpi, [*map(form.format, COLLECTIVES)], tmp_path / "cases")

@@ -4,15 +4,23 @@ requests are refused, and preloaded libraries find their calls."""
 
 import pytest
 
-from tests.launching import STACK, interposer, launch, refuses, rows_of, said
+from tests.launching import (
+    STACK,
+    interposer,
+    launch,
+    launch_cases,
+    refuses,
+    refuses_each,
+    rows_of,
+    said,
+)
 from tests.test_patterns import record
 
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0",
         "--sync-share", "1", "--late", "1"]
 
 
-@pytest.mark.one_mpi
-@pytest.mark.parametrize("words", [
+SPOILED = [
     ["onesided", "--operation", "put"],
     ["onesided", "--operation", "get", "--synchronisation", "fence"],
     ["onesided", "--operation", "rput", "--synchronisation", "wait", "--queue", "2"],
@@ -23,17 +31,19 @@ ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--s
     ["onesided", "--target-waits", "barrier", "--element", "char", "--operation", "accumulate"],
     ["bandwidth", "--ways", "both", "--queue", "2"],
     ["bandwidth", "--requests", "persistent", "--queue", "2"], ["fans"],
-    ["matching-posted", "--depth", "4"], ["matching-unexpected", "--depth", "4"]],
-    ids=lambda words: "-".join(words[:3]))
-def test_a_wrong_byte_is_seen(mpi, words):
-    done = launch(mpi, *words, "--sizes", "64,1000", *ONCE, COTEJO_FLIP_BYTES="1000",
-                  LD_PRELOAD=interposer(mpi, "flip"))
-    assert done.returncode == 1
-    assert "of a message of 1000 B" in said(done)[0]
+    ["matching-posted", "--depth", "4"], ["matching-unexpected", "--depth", "4"]]
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "expected"), [
+def test_a_wrong_byte_is_seen(mpi, tmp_path):
+    for done in launch_cases(mpi, [[*words, "--sizes", "64,1000", *ONCE] for words in SPOILED],
+                             tmp_path / "cases", COTEJO_FLIP_BYTES="1000",
+                             LD_PRELOAD=interposer(mpi, "flip")):
+        assert done.returncode == 1, (done.args, done.stderr)
+        assert "of a message of 1000 B" in said(done)[0]
+
+
+REFUSED = [
     (["onesided", "--operation", "puts"], "--operation: no 'puts'; did you mean put?"),
     (["onesided", "--operation", "rput", "--synchronisation", "fence"],
      "--synchronisation fence: none of it exists for --operation rput"),
@@ -45,9 +55,12 @@ def test_a_wrong_byte_is_seen(mpi, words):
     (["bandwidth", "--requests", "persistent", "--queue", "0,1"], "have no requests; give"),
     (["bandwidth", "--requests", "persistent", "--queue", "1", "--cache", "cold"],
      "use --cache warm"),
-])
-def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
-    refuses(launch(mpi, *words), expected)
+]
+
+
+@pytest.mark.one_mpi
+def test_what_cannot_be_done_is_said_in_one_line(mpi, tmp_path):
+    refuses_each(mpi, REFUSED, tmp_path / "cases")
 
 
 @pytest.mark.parametrize(("words", "during", "refused"), [
@@ -72,10 +85,14 @@ def test_errors_of_windows_files_and_sessions_are_one_line_that_says_where(
 @pytest.mark.one_mpi
 def test_a_file_leaves_nothing_and_a_folder_that_is_not_there_is_refused(mpi, tmp_path):
     words = ["files", "--sizes", "64", *ONCE, "--folder"]
-    assert launch(mpi, *words, str(tmp_path)).returncode == 0
-    assert list(tmp_path.iterdir()) == []
-    refuses(launch(mpi, *words, str(tmp_path / "none")), "give a folder that all ranks can write")
-    refuses(launch(mpi, "files"), "--folder: name a folder on the file system")
+    (tmp_path / "there").mkdir()
+    there, missing, unnamed = launch_cases(
+        mpi, [[*words, str(tmp_path / "there")], [*words, str(tmp_path / "none")], ["files"]],
+        tmp_path / "cases")
+    assert there.returncode == 0, there.stderr
+    assert list((tmp_path / "there").iterdir()) == []
+    refuses(missing, "give a folder that all ranks can write")
+    refuses(unnamed, "--folder: name a folder on the file system")
 
 
 def test_over_tcp_a_queue_is_longer_than_what_a_library_keeps_by_default(mpi, tmp_path):

@@ -14,8 +14,9 @@ from tests.launching import (
     STACK,
     interposer,
     launch,
+    launch_cases,
     launch_once,
-    refuses,
+    refuses_each,
     rows_of,
     said,
 )
@@ -74,17 +75,16 @@ def test_a_burst_waits_for_nothing_but_what_it_posted(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
-    broken = {"LD_PRELOAD": interposer(mpi, "flip"),
-              "COTEJO_FLIP_BYTES": "1000"}
+def test_every_way_of_exchange_sees_a_wrong_byte(mpi, tmp_path):
     # Those that test_one_rank.py does not have.
     ways = [["pingpong", "--buffer", "one"], ["bandwidth", "--queue", "0"],
             *(["alltoall-variants", "--way", name]
               for name in ("collective", "sendrecv", "replace", "blocking", "nonblocking"))]
-    for way in ways:
-        done = launch(mpi, *way, "--sizes", "64,1000", *once(way[0]), **broken)
-        assert done.returncode == 1, way
-        assert "of a message of 1000 B" in said(done)[0], way
+    for done in launch_cases(mpi, [[*way, "--sizes", "64,1000", *once(way[0])] for way in ways],
+                             tmp_path / "cases", COTEJO_FLIP_BYTES="1000",
+                             LD_PRELOAD=interposer(mpi, "flip")):
+        assert done.returncode == 1, done.args
+        assert "of a message of 1000 B" in said(done)[0], done.args
 
 
 @pytest.mark.one_mpi
@@ -111,8 +111,7 @@ def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
     assert len({operation for operation, _ in rows(tmp_path)}) == 5
 
 
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "expected"), [
+REFUSED = [
     (["pingpong", "--pairs", "2"], "--pairs 2 needs 4 ranks and was started with 2"),
     (["pingpong", "--buffer", "one", "--blocking", "no"], "use --blocking yes"),
     (["pingping", "--receive", "last"], "use --blocking no"),
@@ -120,24 +119,26 @@ def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
     (["bandwidth", "--errors", "yes", "--split", "parts"], "of a --start but loop"),
     (["stream", "--mode", "ready"], "standard|synchronous"),
     (["pingpong", "--sizes", "0:4000:+1", "--interleave", "yes"], "take up to 2000"),
-])
-def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
-    refuses(launch(mpi, *words), expected)
+]
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("experiment", ["pingpong", "pingping", "stream", "bandwidth", "exchange",
-                                        "alltoall-variants"])
-def test_help_shows_every_option_that_is_accepted(mpi, tmp_path, experiment):
+def test_what_cannot_be_done_is_said_in_one_line(mpi, tmp_path):
+    refuses_each(mpi, REFUSED, tmp_path / "cases")
+
+
+@pytest.mark.one_mpi
+def test_help_shows_every_option_that_is_accepted(mpi, tmp_path):
     program = mpi.prefix(STACK) / "bin/cotejo"
-    env = environment(mpi, STACK)
-    shown = subprocess.run([program, experiment, "--help"], env=env, text=True,
-                           capture_output=True, check=True, timeout=120).stdout
-    done = launch(mpi, experiment, "--sizes", "1", *once(experiment), "--output", "samples",
-                  folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    accepted = set(record(tmp_path)["observed"]["options"])
-    assert set(re.findall(r"^  --([a-z-]+)", shown, re.M)) == accepted
+    names = ("pingpong", "pingping", "stream", "bandwidth", "exchange", "alltoall-variants")
+    cases = [[name, "--sizes", "1", *once(name), "--output", str(tmp_path / name)]
+             for name in names]
+    for name, done in zip(names, launch_cases(mpi, cases, tmp_path / "cases"), strict=True):
+        assert done.returncode == 0, done.stderr
+        shown = subprocess.run([program, name, "--help"], env=environment(mpi, STACK), text=True,
+                               capture_output=True, check=True, timeout=120).stdout
+        accepted = json.loads((tmp_path / f"{name}.json").read_text())["observed"]["options"]
+        assert {*re.findall(r"^  --([a-z-]+)", shown, re.M)} == {*accepted}
 
 
 @pytest.mark.one_mpi

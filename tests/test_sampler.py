@@ -18,7 +18,10 @@ from tests.launching import (
     command_of,
     interposer,
     launch,
+    launch_cases,
     measured,
+    measured_cases,
+    refuses_each,
     said,
 )
 
@@ -37,9 +40,10 @@ SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
 def test_one_seed_is_one_order_and_another_is_another(mpi, tmp_path, words):
     words = [*words, "--sizes", ",".join(map(str, SIZES)), *BRIEF]
     found = {}
-    for name, more in (("7", ["--seed", "7"]), ("again", ["--seed", "7"]), ("8", ["--seed", "8"]),
-                       ("listed", ["--order", "listed"])):
-        record, rows = measured(mpi, tmp_path / name, *words, *more)
+    cases = {"7": ["--seed", "7"], "again": ["--seed", "7"], "8": ["--seed", "8"],
+             "listed": ["--order", "listed"]}
+    for (name, more), (record, rows) in zip(cases.items(), measured_cases(
+            mpi, tmp_path, [[*words, *more] for more in cases.values()]), strict=True):
         found[name] = order_of(rows)
         how, seed = ("listed", 0) if name == "listed" else ("drawn", int(more[1]))
         assert record["observed"]["order"] == {"how": how, "seed": seed}
@@ -57,10 +61,9 @@ def test_one_seed_is_one_order_and_another_is_another(mpi, tmp_path, words):
     (["logp", "--sizes", "64"], "bytes"),
     (["overlap", "--sizes", "64", "--steps", "8"], "step")])
 def test_variants_and_steps_are_in_the_drawn_order_too(mpi, tmp_path, words, column):
-    def found(*more):
-        rows = measured(mpi, tmp_path / more[1], *words, *BRIEF, *more)[1]
-        return order_of(rows, column)
-    listed, drawn, other = (found("--order", "listed"), found("--seed", "7"), found("--seed", "8"))
+    listed, drawn, other = (order_of(rows, column) for _, rows in measured_cases(
+        mpi, tmp_path, [[*words, *BRIEF, *more] for more in (
+            ["--order", "listed"], ["--seed", "7"], ["--seed", "8"])]))
     assert len(listed) >= 7
     assert sorted(drawn) == sorted(other) == sorted(listed)
     assert len({tuple(listed), tuple(drawn), tuple(other)}) == 3
@@ -76,18 +79,18 @@ def test_the_order_does_not_depend_on_the_library(tmp_path):
 @pytest.mark.one_mpi
 def test_the_set_up_takes_as_many_calls_as_its_time_allows(mpi, tmp_path):
     """Two at least, and 510 at most: their payload counts."""
-    none, most = (measured(mpi, tmp_path / time, "pingpong", "--sizes", "1000", "--calls", "1",
-                           *BRIEF[:6], "--set-up", time)[0]["observed"]["payload_bytes"]
-                  for time in ("0", "60"))
+    none, most = (record["observed"]["payload_bytes"] for record, _ in measured_cases(
+        mpi, tmp_path, [["pingpong", "--sizes", "1000", "--calls", "1", *BRIEF[:6], "--set-up",
+                         time] for time in ("0", "60")]))
     assert most - none == 508 * 2 * 1000  # there and back
 
 
 @pytest.mark.one_mpi
 def test_calls_ahead_are_of_every_size(mpi, tmp_path):
     """Two calls of each size, there and back, in addition to the calls before its own samples."""
-    none, ahead = (measured(mpi, tmp_path / way, "pingpong", "--sizes", "1000,3000", "--calls",
-                            "1", *BRIEF, "--ahead", way)[0]["observed"]["payload_bytes"]
-                   for way in ("no", "yes"))
+    none, ahead = (record["observed"]["payload_bytes"] for record, _ in measured_cases(
+        mpi, tmp_path, [["pingpong", "--sizes", "1000,3000", "--calls", "1", *BRIEF, "--ahead",
+                         way] for way in ("no", "yes")]))
     assert ahead - none == 2 * 2 * (1000 + 3000)
 
 
@@ -98,20 +101,20 @@ def test_what_is_about_order_keeps_its_own(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "offsets"), [
-    ([], {"send": 0, "receive": 0}),
-    (["--layout", "16"], {"send": 16, "receive": 16}),
-    (["--layout", "0,32"], {"send": 0, "receive": 32}),
-])
-@pytest.mark.parametrize("experiment", [
-    ["pingping"], ["collective", "--operation", "alltoall"], ["alltoall-variants"]])
-def test_buffers_begin_where_the_layout_says(mpi, tmp_path, experiment, words, offsets):
-    record, _ = measured(mpi, tmp_path, *experiment, "--sizes", "64Ki", *words, *BRIEF)
-    layout = record["observed"]["layout"]
-    assert layout["name"] == (words[1] if words else "page")
-    assert {b["buffer"]: b["offset"] for b in layout["buffers"]} == offsets
-    assert {b["ranks"] for b in layout["buffers"]} == {"0-1"}
-    assert record["observed"]["payload_checked"]
+def test_buffers_begin_where_the_layout_says(mpi, tmp_path):
+    cases = [(experiment, words, offsets) for experiment in (
+        ["pingping"], ["collective", "--operation", "alltoall"], ["alltoall-variants"])
+        for words, offsets in (([], {"send": 0, "receive": 0}),
+                               (["--layout", "16"], {"send": 16, "receive": 16}),
+                               (["--layout", "0,32"], {"send": 0, "receive": 32}))]
+    found = measured_cases(mpi, tmp_path, [[*experiment, "--sizes", "64Ki", *words, *BRIEF]
+                                           for experiment, words, _ in cases])
+    for (_, words, offsets), (record, _) in zip(cases, found, strict=True):
+        layout = record["observed"]["layout"]
+        assert layout["name"] == (words[1] if words else "page")
+        assert {b["buffer"]: b["offset"] for b in layout["buffers"]} == offsets
+        assert {b["ranks"] for b in layout["buffers"]} == {"0-1"}
+        assert record["observed"]["payload_checked"]
 
 
 def test_malloc_s_own_layout_is_recorded_as_it_came(mpi, tmp_path):
@@ -134,11 +137,10 @@ def test_the_library_s_own_memory_is_asked_of_it(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("layout", ["pages", "4096", "16,", "-16"])
-def test_a_layout_that_cannot_be_is_said(mpi, layout):
-    done = launch(mpi, "pingpong", f"--layout={layout}")
-    assert done.returncode == 2
-    assert "page, malloc, mpi, or at most 8 shifts" in said(done)[0]
+def test_a_layout_that_cannot_be_is_said(mpi, tmp_path):
+    refuses_each(mpi, [(["pingpong", f"--layout={layout}"],
+                        "page, malloc, mpi, or at most 8 shifts")
+                       for layout in ("pages", "4096", "16,", "-16")], tmp_path / "cases")
 
 
 @pytest.mark.alone
@@ -157,22 +159,24 @@ def test_the_sampler_s_own_time_is_in_every_description(mpi, tmp_path):
 
 @pytest.mark.one_mpi
 def test_a_curve_is_one_quantity_and_says_which(mpi, tmp_path):
-    for start, quantity in (("loop", "steady"), ("barrier", "single")):
-        record, rows = measured(mpi, tmp_path / start, "pingping", "--sizes", "1,64Ki", "--start",
-                                start, *BRIEF)
-        assert record["samples"]["quantities"] == {"pingping": quantity}
-        assert start == "loop" or {row["calls"] for row in rows} == {"1"}
-    record, _ = measured(mpi, tmp_path / "own", "bandwidth", "--sizes", "1", "--queue", "2",
-                         *BRIEF)
-    assert record["samples"]["quantities"] == {"bandwidth-windows": "own"}
+    pingping = ["pingping", "--sizes", "1,64Ki", *BRIEF, "--start"]
+    (loop, _), (barrier, rows), (own, _) = measured_cases(
+        mpi, tmp_path, [[*pingping, "loop"], [*pingping, "barrier"],
+                        ["bandwidth", "--sizes", "1", "--queue", "2", *BRIEF]])
+    assert loop["samples"]["quantities"] == {"pingping": "steady"}
+    assert barrier["samples"]["quantities"] == {"pingping": "single"}
+    assert {row["calls"] for row in rows} == {"1"}
+    assert own["samples"]["quantities"] == {"bandwidth-windows": "own"}
 
 
 @pytest.mark.one_mpi
 def test_windows_say_that_they_cut_the_slow_tail(mpi, tmp_path):
-    for start, told in (("windows", True), ("round-time", False)):
-        done = launch(mpi, "waitpattern-null", "--start", start, *BRIEF)
-        assert done.returncode == 0, done.stderr
-        assert ("left out, which lowers mean and p95" in done.stdout) == told
+    windows, round_time = launch_cases(mpi, [["waitpattern-null", "--start", start, *BRIEF]
+                                             for start in ("windows", "round-time")],
+                                       tmp_path / "cases")
+    assert windows.returncode == round_time.returncode == 0, windows.stderr + round_time.stderr
+    assert "left out, which lowers mean and p95" in windows.stdout
+    assert "left out, which lowers mean and p95" not in round_time.stdout
 
 
 @pytest.mark.one_mpi
@@ -202,18 +206,16 @@ def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path, words
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("words", [
-    ["pingpong"], ["pingping"], ["stream"], ["bandwidth", "--queue", "0"],
-    ["bandwidth", "--queue", "2"], ["bandwidth", "--queue", "8", "--burst", "4"],
-    ["collective", "--operation", "barrier,bcast,alltoall"], ["logp"],
-    *(["overlap", "--blocking", "yes", "--steps", "2", "--pattern", pattern]
-      for pattern in ("pingpong", "gap-send", "gap-receive"))], ids=" ".join)
-def test_blocking_calls_wait_for_nothing(mpi, tmp_path, words):
+def test_blocking_calls_wait_for_nothing(mpi, tmp_path):
     """A wait for a null request counts in the time of the call before it."""
-    planted = interposer(mpi, "idle")
-    sizes = [] if words[0] == "collective" else ["--sizes", "8"]
-    done = launch(mpi, *words, *sizes, *BRIEF, LD_PRELOAD=planted)
-    assert done.returncode == 0, done.stderr
+    sized = [["pingpong"], ["pingping"], ["stream"], ["bandwidth", "--queue", "0"],
+             ["bandwidth", "--queue", "2"], ["bandwidth", "--queue", "8", "--burst", "4"],
+             ["logp"], *(["overlap", "--blocking", "yes", "--steps", "2", "--pattern", pattern]
+                         for pattern in ("pingpong", "gap-send", "gap-receive"))]
+    cases = [["collective", "--operation", "barrier,bcast,alltoall", *BRIEF],
+             *([*words, "--sizes", "8", *BRIEF] for words in sized)]
+    for done in launch_cases(mpi, cases, tmp_path / "cases", LD_PRELOAD=interposer(mpi, "idle")):
+        assert done.returncode == 0, (done.args, done.stderr)
 
 
 WAITS_FOR_NOTHING = """\
@@ -286,20 +288,22 @@ def test_a_sample_has_few_callers(mpi, tmp_path, start):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "of_all"), [
-    ("pingpong", statistics.mean), ("pingping", statistics.mean),
-    ("onesided --operation put --queue 4", statistics.mean),
-    ("fans --direction in --queue 4", max)])
-def test_a_rank_alone_tells_of_what_all_tell_of(mpi, tmp_path, words, of_all):
+def test_a_rank_alone_tells_of_what_all_tell_of(mpi, tmp_path):
     """The longest time of a rank is the time of all, in a loop the mean: per message of a call,
     and per way of two."""
-    _, rows = measured(mpi, tmp_path, *words.split(), "--sizes", "8", "--per-rank", "yes", *BRIEF)
-    times = {row["operation"]: float(row["time_s"]) for row in rows}  # a sample of each
-    told = [name for name in times if ".rank" not in name]
-    assert told
-    for name in told:
-        alone = [time_s for other, time_s in times.items() if other.startswith(f"{name}.rank")]
-        assert of_all(alone) == pytest.approx(times[name], rel=1e-9)
+    cases = {"pingpong": statistics.mean, "pingping": statistics.mean,
+             "onesided --operation put --queue 4": statistics.mean,
+             "fans --direction in --queue 4": max}
+    for of_all, (_, rows) in zip(cases.values(), measured_cases(
+            mpi, tmp_path, [[*words.split(), "--sizes", "8", "--per-rank", "yes", *BRIEF]
+                            for words in cases]), strict=True):
+        times = {row["operation"]: float(row["time_s"]) for row in rows}  # a sample of each
+        told = [name for name in times if ".rank" not in name]
+        assert told
+        for name in told:
+            alone = [time_s for other, time_s in times.items()
+                     if other.startswith(f"{name}.rank")]
+            assert of_all(alone) == pytest.approx(times[name], rel=1e-9)
 
 
 @pytest.mark.alone

@@ -6,7 +6,7 @@ import csv
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, interposer, launch, refuses, said
+from tests.launching import STACK, interposer, launch, launch_cases, refuses_each, said
 from tests.test_patterns import ONCE, record, rows
 
 #: More threads than cores, which take turns: for launches that are checked and not measured.
@@ -62,17 +62,25 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize("words", [
-    *(pytest.param(words, marks=pytest.mark.one_mpi) for words in SPOILED),
-    ["partitioned", "--way", "partitioned", "--partitions", "2"]], ids=" ".join)
-def test_a_wrong_byte_is_seen(mpi, words):
-    if "partitioned" in words[2:] and not lists_partitioned(mpi):
+def assert_wrong_bytes_are_seen(launches):
+    for done in launches:
+        assert done.returncode == 1, (done.args, done.stdout + done.stderr)
+        assert "of a message of 1024 B" in said(done)[0]
+
+
+@pytest.mark.one_mpi
+def test_a_wrong_byte_is_seen(mpi, tmp_path):
+    assert_wrong_bytes_are_seen(launch_cases(
+        mpi, [[*words, "--sizes", "1024", *ONCE, "--stage", "1"] for words in SPOILED],
+        tmp_path / "cases", LD_PRELOAD=interposer(mpi, "flip"), COTEJO_FLIP_BYTES="1024"))
+
+
+def test_a_wrong_byte_of_a_partition_is_seen(mpi):
+    if not lists_partitioned(mpi):
         pytest.skip(f"{mpi.title} has no partitioned messages")
-    done = launch(mpi, *words, "--sizes", "1024", *ONCE, "--stage", "1",
-                  LD_PRELOAD=interposer(mpi, "flip"),
-                  COTEJO_FLIP_BYTES="1024")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "of a message of 1024 B" in said(done)[0]
+    assert_wrong_bytes_are_seen([launch(
+        mpi, "partitioned", "--way", "partitioned", "--partitions", "2", "--sizes", "1024", *ONCE,
+        "--stage", "1", LD_PRELOAD=interposer(mpi, "flip"), COTEJO_FLIP_BYTES="1024")])
 
 
 def test_parts_gain_or_are_left_out_in_words(mpi, tmp_path):
@@ -98,17 +106,19 @@ def test_sizes_that_parts_do_not_divide_are_left_out(mpi, tmp_path):
     assert {size for _, size in rows(tmp_path)} == {8}
 
 
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(("words", "expected"), [
+REFUSED = [
     (["partitioned", "--way", "parts"], "--way: no 'parts'"),
     (["datatypes", "--sizes", "100"], "multiples of that"),
     (["datatypes", "--transfer", "tped"], "did you mean typed?"),
     (["datatypes", "--datatype", "contiguous", "--transfer", "typed", "--sizes", "127Gi"],
      "ask for smaller --sizes"),
     (["threads", "--threads", "0"], "--threads"),
-])
-def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
-    refuses(launch(mpi, *words), expected)
+]
+
+
+@pytest.mark.one_mpi
+def test_what_cannot_be_done_is_said_in_one_line(mpi, tmp_path):
+    refuses_each(mpi, REFUSED, tmp_path / "cases")
 
 
 def lists_large_counts(mpi):

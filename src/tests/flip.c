@@ -129,6 +129,12 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     return result;
 }
 
+int MPI_Request_free(MPI_Request *request) {
+    if (*request == armed.request)
+        armed.bytes = NULL;
+    return PMPI_Request_free(request);
+}
+
 int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int target, int out_tag,
                  void *in, int in_count, MPI_Datatype in_type, int source, int in_tag,
                  MPI_Comm comm, MPI_Status *status) {

@@ -10,9 +10,13 @@ foreach(method two-level hierarchical)
   add_test(NAME sync-common-clock-${method}
     COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync ${method} --sync-again 1e-6)
 endforeach()
-add_test(NAME sync-two-hosts
-  COMMAND ${COTEJO_MPIEXEC} -n 4 $<TARGET_FILE:test_sync> --sync two-level --ranks-of-host 2
+# More ranks than cores, so they yield their cores.
+list(GET COTEJO_MPIEXEC 0 launcher)
+add_test(NAME sync-two-hosts-4-ranks
+  COMMAND ${launcher} -n 4 $<TARGET_FILE:test_sync> --sync two-level --ranks-of-host 2
     --sync-again 1e-6 --sync-baseline 0.001 --sync-points 12 --bound 0.1 --wait 0.01)
+set_tests_properties(sync-two-hosts-4-ranks PROPERTIES ENVIRONMENT
+  "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;OMPI_MCA_mpi_yield_when_idle=1;I_MPI_PIN=0")
 add_test(NAME sync-late-drift
   COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync hierarchical --sync-again 1e-6
     --sync-baseline 0.001 --sync-points 12 --inject-drift 1e-5)

@@ -84,3 +84,9 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
         started.result = NULL;
     return result;
 }
+
+int MPI_Request_free(MPI_Request *request) {
+    if (*request == started.request)
+        started.result = NULL;
+    return PMPI_Request_free(request);
+}
