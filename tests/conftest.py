@@ -40,12 +40,27 @@ else:
 OWN_TEMPORARY = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="cotejo-tests-")
 
 
+MARKED = {"beside": BESIDE, "alone": ALONE}
+
+
 def pytest_itemcollected(item):
-    if any(item.get_closest_marker(name) for name in ("beside", "alone")):
+    if any(item.get_closest_marker(name) for name in MARKED):
         return
-    for name, files in (("beside", BESIDE), ("alone", ALONE)):
+    for name, files in MARKED.items():
         if item.path.name in files:
             item.add_marker(name)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leaves out files without a test for the suites of tests/run.sh that choose by `-m`: to read
+    all files takes as long as many tests."""
+    name, chosen = collection_path.name, config.getoption("markexpr")
+    if not name.startswith("test_"):
+        return None
+    if chosen == "not beside and not alone":
+        return name in BESIDE | ALONE or None
+    return (chosen in MARKED and name not in MARKED[chosen]
+            and f"mark.{chosen}" not in collection_path.read_text()) or None
 
 
 def skipped_if_too_slow():

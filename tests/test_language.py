@@ -67,11 +67,6 @@ def faults_in(folder, texts):
             for path, faults in json.loads(done.stdout).items()}
 
 
-def faults_of(folder, *texts, kind=""):
-    return [fault for faults in faults_in(folder, {f"x{kind}.md": [*texts]}).values()
-            for fault in faults]
-
-
 @functools.cache
 def parts_of(path):
     """The comments and strings of a program: [(place, kind, text)]."""
@@ -215,14 +210,15 @@ def example_of(pattern):
     ("Cotejo/Words", ""), ("Reports/Nameless", ".report"), ("Figures/Words", ".figures")])
 def test_each_forbidden_word_is_found(style, kind, tmp_path):
     swap = yaml.safe_load((REPO / f"tests/vale/styles/{style}.yml").read_text())["swap"]
-    for pattern, better in swap.items():
-        words = example_of(pattern)
-        found = faults_of(tmp_path, f"A launch, {words} the rank.", kind=kind)
-        assert found == [f"{style.replace('/', '.')}, line 1: "
-                         f"write '{better}' in place of '{words}'"]
+    words = {f"{number}{kind}.md": example_of(pattern) for number, pattern in enumerate(swap)}
+    found = faults_in(tmp_path, {name: [f"A launch, {word} the rank."]
+                                 for name, word in words.items()})
+    assert found == {name: [f"{style.replace('/', '.')}, line 1: "
+                            f"write '{better}' in place of '{words[name]}'"]
+                     for name, better in zip(words, swap.values(), strict=True)}
 
 
-@pytest.mark.parametrize("text, fault", [
+BROKEN = [
     ("Of 54 comparisons 20 are faster.", "begins with 'Of "),
     ("A launch is slow. *Which* is *that*? Which is slow.", "begins with '? Which "),
     ("# From here on", "begins with 'From "),
@@ -230,32 +226,39 @@ def test_each_forbidden_word_is_found(style, kind, tmp_path):
     ("| cell | text |\n|---|---|\n| cell | One side is faster. |", "place of 'side'"),
     ("word " * 31 + ".", "over 30 words"),
     ("See a.py and 1.5 s: " + "word\n" * 31, "over 30 words"),
-])
-def test_the_rules_find_texts_that_break_them(text, fault, tmp_path):
-    (found,) = faults_of(tmp_path, text)
-    assert fault in found
-
-
-@pytest.mark.parametrize("text", [
+]
+SOUND = [
     "A launch *records* `what was told` and [the value](told.md).",
     "```\nOf the whole\n```", "What is a launch?", "word " * 16 + "; " + "word " * 16,
-    "word " * 30, "**What is it?** A launch."])
-def test_the_rules_leave_code_links_and_questions_alone(text, tmp_path):
-    assert faults_of(tmp_path, text) == []
+    "word " * 30, "**What is it?** A launch."]
+
+
+def test_the_rules_find_texts_that_break_them(tmp_path):
+    found = faults_in(tmp_path, {f"{number}.md": [text]
+                                 for number, (text, _) in enumerate(BROKEN)})
+    for number, (_, fault) in enumerate(BROKEN):
+        (line,) = found[f"{number}.md"]
+        assert fault in line
+
+
+def test_the_rules_leave_code_links_and_questions_alone(tmp_path):
+    assert faults_in(tmp_path, {f"{number}.md": [text]
+                                for number, text in enumerate(SOUND)}) == {}
 
 
 def test_more_words_are_refused_in_reports_and_figures_than_elsewhere(tmp_path):
-    text = "3 not drawn, and what they wait for our launch"
-    assert faults_of(tmp_path, text) == []
-    assert "the noun" in str(faults_of(tmp_path, text, kind=".report"))
-    assert "cotejo's" in str(faults_of(tmp_path, text, kind=".figures"))
+    text = ["3 not drawn, and what they wait for our launch"]
+    found = faults_in(tmp_path, {"x.md": text, "x.report.md": text, "x.figures.md": text})
+    assert "x.md" not in found
+    assert "the noun" in str(found["x.report.md"])
+    assert "cotejo's" in str(found["x.figures.md"])
 
 
 def test_texts_of_a_template_are_its_paragraphs_and_strings(tmp_path):
     page = tmp_path / "x.Rmd"
     page.write_text('---\ntitle: x\n---\n\nOf this `r n`.\n\n```{r}\npaste(\n  "One is told",\n'
                     '  "of the \\"side\\"."\n)\nc("a_b", "told")\n```\n')
-    faults = faults_of(tmp_path, *texts_of_r(page))
+    faults = faults_in(tmp_path, {"x.md": [*texts_of_r(page)]})["x.md"]
     assert sorted(re.sub(".*'(.*)'", r"\1", fault).strip() for fault in faults) == [
         "Of", "side", "told"]
 
@@ -263,8 +266,9 @@ def test_texts_of_a_template_are_its_paragraphs_and_strings(tmp_path):
 def test_messages_are_found_in_c_and_python(tmp_path):
     (tmp_path / "a.c").write_text('f("a launch is told by " /* x */ "its name\\n");')
     (tmp_path / "a.py").write_text('f(f"a launch is told by {name}")')
-    for path in tmp_path.glob("a.*"):
-        assert "told" in str(faults_of(tmp_path, *messages_of(path)))
+    found = faults_in(tmp_path, {f"{name}.md": [*messages_of(tmp_path / name)]
+                                 for name in ("a.c", "a.py")})
+    assert "told" in str(found["a.c.md"]) and "told" in str(found["a.py.md"])
 
 
 def test_headings_know_the_transports_that_carry_within_and_between_hosts():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Values given to make: none of them is run, and only folders of cotejo are touched."""
 
+import itertools
 import os
 import re
 import shlex
@@ -215,12 +216,19 @@ def commands_of_help():
 def test_targets_options_and_examples_of_make_help_exist(tmp_path):
     shown = [*commands_of_help()]
     assert ["mpi", "NAME=x", "FROM=wheel", "WHERE", "SITE=local"] in shown and len(shown) > 40
+    # A dry run needs some value, and a check of names accepts no value. One check has an option
+    # of each name.
+    checks = {}
     for target, *options in shown:
-        # A dry run needs some value, and a check of names accepts no value.
-        for words, value in (["-n", target], "=x"), (["checked"], "="):
-            given = [word if "=" in word else word + value for word in options]
-            done = make(*words, *given, "SPACK=", f"STACK={tmp_path}/stack")
-            assert (done.returncode, done.stderr) == (0, ""), (target, given)
+        given = [word if "=" in word else f"{word}=x" for word in options]
+        for word in options:
+            name, _, value = word.partition("=")
+            checks.setdefault(name, {})[f"{name}={value}"] = None
+        done = make("-n", target, *given, "SPACK=", f"STACK={tmp_path}/stack")
+        assert (done.returncode, done.stderr) == (0, ""), (target, given)
+    for given in itertools.zip_longest(*checks.values()):
+        done = make("checked", *filter(None, given), "SPACK=", f"STACK={tmp_path}/stack")
+        assert (done.returncode, done.stderr) == (0, ""), given
     assert list(tmp_path.iterdir()) == []
 
 

@@ -85,14 +85,17 @@ def test_a_wrapper_that_builds_nothing_is_refused_before_it_calls_itself(tmp_pat
     assert "compiler identification" not in said
 
 
-def configured(folder, *options):
-    """A build folder of the first MPI library of the stack."""
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory):
+    """A build folder of the first MPI library of the stack, without tests and for debuggers."""
+    folder = tmp_path_factory.mktemp("build")
     family = next((f for f in families.load().values() if f.installed(STACK)
                    and (f.prefix(STACK) / "bin" / f.compiler).exists()), None)
     if not family or not shutil.which("cmake"):
         pytest.skip(f"no CMake, or no MPI in {STACK}")
     done = subprocess.run(
-        ["cmake", "-S", "src", "-B", folder, *options,
+        ["cmake", "-S", "src", "-B", folder, "-DCMAKE_BUILD_TYPE=Debug",
+         "-DCMAKE_C_FLAGS_DEBUG=-O0 -g3", "-DBUILD_TESTING=OFF",
          f"-DCMAKE_C_COMPILER={family.prefix(STACK)}/bin/{family.compiler}"],
         cwd=REPO, env=family.process_environment(STACK, os.environ), text=True,
         capture_output=True, timeout=120)
@@ -100,15 +103,14 @@ def configured(folder, *options):
     return folder
 
 
-def test_flags_of_the_build_that_was_asked_for_are_in_its_descriptions(tmp_path):
-    configured(tmp_path, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0 -g3")
-    told = (tmp_path / "CMakeFiles/core.dir/flags.make").read_text()
+def test_flags_of_the_build_that_was_asked_for_are_in_its_descriptions(configured):
+    told = (configured / "CMakeFiles/core.dir/flags.make").read_text()
     assert re.search("COTEJO_FLAGS=.*-O0 -g3", told), told
 
 
-def test_a_build_without_tests_compiles_none(tmp_path):
+def test_a_build_without_tests_compiles_none(configured):
     """`spack install` needs no tests, which are a third of the files to compile."""
-    assert not (configured(tmp_path, "-DBUILD_TESTING=OFF") / "tests").exists()
+    assert not (configured / "tests").exists()
     recipe = (REPO / "spack_repo/cotejo/packages/cotejo_bench/package.py").read_text()
     assert 'define("BUILD_TESTING", self.run_tests)' in recipe
 

@@ -10,6 +10,7 @@ import types
 import pytest
 
 from reframe_tests.harness.backends import virtual_hosts
+from reframe_tests.harness.model import families
 from stack import ctest, verify
 from tests import conftest
 from tests.fake_mpi import executable
@@ -48,6 +49,19 @@ def test_every_case_has_one_mpi_and_every_mpi_a_turn():
 def test_without_the_mark_every_mpi_has_every_case():
     found, left = run(False)
     assert len({*found}) == 90 and left == 0
+
+
+@pytest.mark.parametrize(("name", "chosen", "left_out"), [
+    ("test_make.py", "alone", True), ("test_make.py", "not beside and not alone", True),
+    ("test_kernels.py", "beside", True), ("test_method.py", "not beside and not alone", True),
+    ("test_make.py", "beside", False), ("test_compilers.py", "alone", False),
+    ("test_kernels.py", "alone", False), ("test_method.py", "alone", False),
+    ("test_study.py", "beside", False), ("test_study.py", "not beside and not alone", False),
+    ("test_make.py", "", False), ("launching.py", "alone", False)])
+def test_files_without_a_chosen_test_are_not_read(name, chosen, left_out):
+    config = types.SimpleNamespace(getoption=lambda option: chosen)
+    path = families.REPO / "tests" / name
+    assert bool(conftest.pytest_ignore_collect(path, config)) == left_out
 
 
 def test_pytest_tells_cases_as_we_do_and_names_only_mpis_of_the_stack(pytestconfig):
