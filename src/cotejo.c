@@ -10,8 +10,6 @@
 #include "core/hazards.h"
 #endif
 
-#include <time.h>
-
 static const struct option common_options[] = {
     {"output", OPTION_TEXT, "", "", NULL, 0, 0,
      "write the samples to TEXT.csv and the launch's description to TEXT.json"},
@@ -149,19 +147,12 @@ static void publish(struct bench *bench, const struct experiment *experiment,
     struct subject subject = {.program = COTEJO_PROGRAM,
                               .version = COTEJO_VERSION,
                               .experiment = experiment->name,
-                              .options = &bench->options,
                               .argument_count = count,
                               .arguments = arguments,
                               .clock = &bench->clock,
-                              .payload_bytes = bench->payload_bytes,
-                              .payload_checked = !failed(&bench->failure),
-                              .sync = &bench->sync,
-                              .arrival = &bench->arrival,
                               .threads = &bench->threads,
                               .layout = &bench->layout,
-                              .order = &bench->order,
-                              .overhead = &bench->overhead,
-                              .found = bench->found.text};
+                              .bench = bench};
     json_open(&json, '{');
     json_member(&json, "schema", string, "cotejo-launch/2");
     describe_launch(launch, &subject, &json, &bench->failure);
@@ -221,26 +212,20 @@ static void read_options(struct bench *bench, const struct experiment *experimen
         layout_read(&bench->layout, &bench->options, &bench->failure);
 }
 
-static double now(void) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
-}
-
 // A byte from each rank to each: it opens every connection.
 static void first_calls(struct bench *bench) {
     int size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     char *bytes = calloc(2, (size_t)size);
-    double begin = now();
+    double begin = monotonic_s();
     MPI_Barrier(MPI_COMM_WORLD);
-    double met = now();
+    double met = monotonic_s();
     if (bytes)
         MPI_Alltoall(bytes, 1, MPI_BYTE, bytes + size, 1, MPI_BYTE, MPI_COMM_WORLD);
     else
         failure_set(&bench->failure, STATUS_USAGE, "no memory for a byte to each rank");
     bench->first_barrier_s = met - begin;
-    bench->first_alltoall_s = now() - met;
+    bench->first_alltoall_s = monotonic_s() - met;
     free(bytes);
 }
 
@@ -251,12 +236,12 @@ static void start_library(struct bench *bench, const struct experiment *experime
         level = experiment->threads(&bench->options);
     const struct usage unread = {NAN, NAN, NAN};
     bench->before = experiment->usage ? usage_read() : unread;
-    double begin = now();
+    double begin = monotonic_s();
     if (level == MPI_THREAD_SINGLE)
         MPI_Init(count, arguments);
     else
         MPI_Init_thread(count, arguments, level, &given);
-    bench->init_s = now() - begin;
+    bench->init_s = monotonic_s() - begin;
     if (level != MPI_THREAD_SINGLE && given < level)
         failure_set(&bench->failure, STATUS_USAGE,
                     "this needs %s and the MPI library gives less; choose another variant, or a "

@@ -7,12 +7,12 @@ from reframe_tests.harness.model import families
 
 READS = re.compile(
     r"\b(clock_now|clock_time|clock_row|clock_wait|MPI_Wtime|clock_gettime|gettimeofday|"
-    r"machine_seconds)\s*\(")
+    r"monotonic_s)\s*\(")
 MARKS = re.compile(r"\bprogram_mark\s*\(")
 
 #: The clock, the sampler, and what both stand on.
-MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/sampler.h",
-             "core/sync.c", "core/reading.c", "core/start.c",
+MEASURING = {"core/clock.c", "core/clock.h", "core/standard.h", "core/sampler.c",
+             "core/sampler.h", "core/stage.c", "core/sync.c", "core/reading.c", "core/start.c",
              "core/overhead.c"}
 #: Files that calibrate: they measure the time of a computation or of a wait before the first
 #: sample.
@@ -20,8 +20,8 @@ CALIBRATION = {"core/compute.c", "experiments/method/waitpattern.c"}
 #: Deadlines, and times of MPI_Init.
 DEADLINES = {"experiments/p2p/deadlock.c", "cotejo.c"}
 #: Separate programs and libraries, and what a machine is like.
-PROGRAMS = {"core/hazards.c", "core/host.c", "core/host.h", "core/surroundings.c",
-            "preload/delay.c", "preload/arrivals.c"}
+PROGRAMS = {"core/hazards.c", "core/host.c", "core/surroundings.c",
+            "preload/delay.c", "preload/slow.c", "preload/arrivals.c"}
 PROGRAM_FOLDERS = ("tools/", "tests/", "transport/")
 #: Waits that belong to the operation.
 WAITS = {"experiments/p2p/moves.c", "experiments/p2p/eager.c"}

@@ -22,7 +22,7 @@ BETWEEN = {"core/payload.c": ["buffer_slot", "buffer_next"],
            "experiments/p2p/pair.c": ["pair_send", "pair_send_whole", "pair_post",
                                       "pair_receive"]}
 #: Files that begin samples, and files of the steps directly before them.
-STARTS = ["core/sampler.c", "core/start.c", "core/curve.c", "core/barrier.c"]
+STARTS = ["core/sampler.c", "core/stage.c", "core/start.c", "core/curve.c", "core/ranks.c"]
 
 
 def without_comments(text):

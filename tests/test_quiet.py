@@ -104,5 +104,5 @@ def test_a_launch_that_a_busy_machine_disturbs_each_time_skips_its_test(monkeypa
 
 
 def test_words_of_disturbed_clocks_are_the_benchmarks():
-    said = [(families.REPO / "src/core" / name).read_text() for name in ("sync.c", "sampler.c")]
+    said = [(families.REPO / "src/core" / name).read_text() for name in ("sync.c", "samples.c")]
     assert all(launching.DISTURBED in re.sub(r'"\s*"', "", text) for text in said)

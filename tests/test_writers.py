@@ -67,7 +67,7 @@ IN_PLACE = {
         "analysis/R/report-artifact.R": "tables of an archive, before it is packed",
         "analysis/R/compare-precision.R": "to standard output"},
     "c": {
-        "src/core/whole.c": "the one place", "src/core/samples.c": "published by it",
+        "src/core/whole.c": "the one place",
         "src/experiments/kernels/kernel.c": "a file of the kernel's",
         "src/tools/guard/lock.c": "the lock", "src/tools/guard/leftovers.c": "a mark",
         "src/tools/net/switch.c": "a mark; a folder that gets its name when it is whole"}}

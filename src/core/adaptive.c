@@ -2,15 +2,6 @@
 // Chooses the message sizes to measure, so that straight lines between them follow the curve.
 #include "adaptive.h"
 
-// Share of the way from `a` to `b`.
-static double share(const struct point *a, const struct point *b, size_t bytes) {
-    return ((double)bytes - (double)a->bytes) / ((double)b->bytes - (double)a->bytes);
-}
-
-static double line(const struct point *a, const struct point *b, size_t bytes) {
-    return a->value + share(a, b, bytes) * (b->value - a->value);
-}
-
 // Returns how far point `i` is from the line through its neighbours, beyond the allowed error:
 // positive above, negative below; 0: it is on the line.
 static double miss(const struct point *curve, size_t count, const struct refinement *rule,
@@ -18,10 +9,10 @@ static double miss(const struct point *curve, size_t count, const struct refinem
     if (i == 0 || i + 1 >= count)
         return 0;
     const struct point *a = &curve[i - 1], *m = &curve[i], *b = &curve[i + 1];
-    double part = share(a, b, m->bytes);
+    double part = (double)(m->bytes - a->bytes) / (double)(b->bytes - a->bytes);
     double noise = m->noise + (1 - part) * a->noise + part * b->noise;
     double allowed = rule->tolerance * m->value + noise;
-    double beyond = m->value - line(a, b, m->bytes);
+    double beyond = m->value - (a->value + part * (b->value - a->value));
     return fabs(beyond) > allowed ? beyond : 0;
 }
 
@@ -78,11 +69,4 @@ size_t adaptive_dense(size_t first, size_t last, const struct refinement *rule) 
 bool adaptive_suspect(const struct point *curve, size_t count, const struct refinement *rule,
                       size_t i) {
     return miss(curve, count, rule, i) > 0;
-}
-
-double curve_at(const struct point *curve, size_t count, size_t bytes) {
-    size_t i = 1;
-    while (i + 1 < count && curve[i].bytes < bytes)
-        i++;
-    return count < 2 ? curve[0].value : line(&curve[i - 1], &curve[i], bytes);
 }

@@ -35,6 +35,3 @@ size_t adaptive_dense(size_t first, size_t last, const struct refinement *rule);
 // point counts as a disturbance until it is measured again. A measured time is never too short.
 bool adaptive_suspect(const struct point *curve, size_t count, const struct refinement *rule,
                       size_t i);
-
-// Value of the curve at a size within its ends, on the straight line between the neighbours.
-double curve_at(const struct point *curve, size_t count, size_t bytes);

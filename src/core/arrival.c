@@ -2,7 +2,6 @@
 // When each rank arrives at an operation: how long after the common start it begins.
 #include "arrival.h"
 
-#include "barrier.h"
 #include "random.h"
 #include "ranks.h"
 

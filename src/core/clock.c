@@ -4,7 +4,6 @@
 
 #include <mpi.h>
 #include <sys/time.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -186,22 +185,43 @@ double clock_now(const struct clock *clock) {
     return seconds_of(clock, ticks(clock->kind));
 }
 
-// Without a fence: a loop that compares each reading needs none, and the finer grain is sought.
-static uint64_t counter_wait(uint64_t until) {
-    uint64_t now;
-    do
-        now = counter_loose();
-    while ((int64_t)(now - until) < 0);
-    return now;
-}
-
-static uint64_t nanoseconds_wait(clockid_t id, uint64_t until) {
-    uint64_t now;
-    do
-        now = nanoseconds(id);
-    while ((int64_t)(now - until) < 0);
-    return now;
-}
+// One function for each kind, small and without a branch between the readings. The code after the
+// spinning is then in the cache, because the code of the spinning is. A loop that compares each
+// reading needs no fence, and is finer without. Ticks of a row are kept in the room of the
+// seconds, which they become afterwards.
+#define READING(kind, reading, loose)                                                             \
+    static uint64_t wait_##kind(clockid_t id, uint64_t until) {                                   \
+        uint64_t now;                                                                             \
+        (void)id;                                                                                 \
+        do                                                                                        \
+            now = loose;                                                                          \
+        while ((int64_t)(now - until) < 0);                                                       \
+        return now;                                                                               \
+    }                                                                                             \
+    static void time_##kind(clockid_t id, uint64_t from, void (*run)(void *, long), void *state,  \
+                            long calls, uint64_t at[2]) {                                         \
+        uint64_t begin = reading;                                                                 \
+        (void)id;                                                                                 \
+        while ((int64_t)(begin - from) < 0)                                                       \
+            begin = loose;                                                                        \
+        run(state, calls);                                                                        \
+        at[1] = reading;                                                                          \
+        at[0] = begin;                                                                            \
+    }                                                                                             \
+    static void row_##kind(clockid_t id, void (*run)(void *, long), void *state, long calls,      \
+                           double *at, long count) {                                              \
+        uint64_t tick = reading;                                                                  \
+        (void)id;                                                                                 \
+        memcpy(at, &tick, sizeof tick);                                                           \
+        for (long i = 1; i <= count; i++) {                                                       \
+            run(state, calls);                                                                    \
+            tick = reading;                                                                       \
+            memcpy(at + i, &tick, sizeof tick);                                                   \
+        }                                                                                         \
+    }
+READING(counter, counter(), counter_loose())
+READING(system, nanoseconds(id), nanoseconds(id))
+_Static_assert(sizeof(double) == sizeof(uint64_t), "a tick has the room of a double");
 
 // Returns the first tick whose reading is not earlier than a moment. The product of an integer
 // number of ticks and their length may be rounded to a little less than the moment.
@@ -224,32 +244,9 @@ double clock_wait(const struct clock *clock, double until_s) {
         return now;
     }
     uint64_t until = tick_of(clock, until_s);
-    uint64_t at = clock->kind == CLOCK_COUNTER
-                      ? counter_wait(until)
-                      : nanoseconds_wait(system_clock(clock->kind), until);
-    return seconds_of(clock, at);
-}
-
-// One function for each kind, small and without a branch between the readings. The code after the
-// spinning is then in the cache, because the code of the spinning is.
-static void time_counter(uint64_t from, void (*run)(void *, long), void *state, long calls,
-                         uint64_t at[2]) {
-    uint64_t begin = counter();
-    while ((int64_t)(begin - from) < 0)
-        begin = counter_loose();
-    run(state, calls);
-    at[1] = counter();
-    at[0] = begin;
-}
-
-static void time_system(clockid_t id, uint64_t from, void (*run)(void *, long), void *state,
-                        long calls, uint64_t at[2]) {
-    uint64_t begin = nanoseconds(id);
-    while ((int64_t)(begin - from) < 0)
-        begin = nanoseconds(id);
-    run(state, calls);
-    at[1] = nanoseconds(id);
-    at[0] = begin;
+    clockid_t id = system_clock(clock->kind);
+    return seconds_of(clock,
+                      (clock->kind == CLOCK_COUNTER ? wait_counter : wait_system)(id, until));
 }
 
 struct span clock_time(const struct clock *clock, double from_s, void (*run)(void *, long),
@@ -264,10 +261,8 @@ struct span clock_time(const struct clock *clock, double from_s, void (*run)(voi
     uint64_t at[2], from = clock->origin; // in the past: no spinning
     if (from_s > -INFINITY)
         from = tick_of(clock, from_s);
-    if (clock->kind == CLOCK_COUNTER)
-        time_counter(from, run, state, calls, at);
-    else
-        time_system(system_clock(clock->kind), from, run, state, calls, at);
+    (clock->kind == CLOCK_COUNTER ? time_counter : time_system)(system_clock(clock->kind), from,
+                                                                run, state, calls, at);
     span.begin_s = seconds_of(clock, at[0]);
     span.end_s = seconds_of(clock, at[1]);
     return span;
@@ -280,31 +275,6 @@ void clock_dilate(struct clock *clock, double dilation) {
     clock->overhead_s /= dilation;
 }
 
-// Ticks are kept in the room of the seconds, which they become afterwards.
-_Static_assert(sizeof(double) == sizeof(uint64_t), "a tick has the room of a double");
-
-static void row_counter(void (*run)(void *, long), void *state, long calls, double *at,
-                        long count) {
-    uint64_t tick = counter();
-    memcpy(at, &tick, sizeof tick);
-    for (long i = 1; i <= count; i++) {
-        run(state, calls);
-        tick = counter();
-        memcpy(at + i, &tick, sizeof tick);
-    }
-}
-
-static void row_system(clockid_t id, void (*run)(void *, long), void *state, long calls,
-                       double *at, long count) {
-    uint64_t tick = nanoseconds(id);
-    memcpy(at, &tick, sizeof tick);
-    for (long i = 1; i <= count; i++) {
-        run(state, calls);
-        tick = nanoseconds(id);
-        memcpy(at + i, &tick, sizeof tick);
-    }
-}
-
 void clock_row(const struct clock *clock, void (*run)(void *, long), void *state, long calls,
                double *at, long count) {
     if (clock->kind == CLOCK_WTIME) {
@@ -315,10 +285,8 @@ void clock_row(const struct clock *clock, void (*run)(void *, long), void *state
         }
         return;
     }
-    if (clock->kind == CLOCK_COUNTER)
-        row_counter(run, state, calls, at, count);
-    else
-        row_system(system_clock(clock->kind), run, state, calls, at, count);
+    (clock->kind == CLOCK_COUNTER ? row_counter : row_system)(system_clock(clock->kind), run,
+                                                              state, calls, at, count);
     for (long i = 0; i <= count; i++) {
         uint64_t tick;
         memcpy(&tick, at + i, sizeof tick);
@@ -400,26 +368,18 @@ static void open_kind(struct clock *clock, enum clock_kind kind, struct failure 
                     names[kind], why);
 }
 
-// Opens the finest timer that passes its checks.
-static void open_auto(struct clock *clock, struct failure *failure) {
+void clock_open(struct clock *clock, const char *name, struct failure *failure) {
+    bool finest = strcmp(name, "auto") == 0; // that passes its checks
     struct failure refused = {0};
-    open_kind(clock, CLOCK_COUNTER, &refused);
+    enum clock_kind kind = finest ? CLOCK_COUNTER : 0;
+    while (!finest && strcmp(name, names[kind]) != 0)
+        kind++;
+    open_kind(clock, kind, finest ? &refused : failure);
     if (!failed(&refused))
         return;
     open_kind(clock, CLOCK_MONO_RAW, failure);
     snprintf(clock->instead, sizeof clock->instead, "%.*s", (int)strcspn(refused.text, ";"),
              refused.text);
-}
-
-void clock_open(struct clock *clock, const char *name, struct failure *failure) {
-    if (strcmp(name, "auto") == 0) {
-        open_auto(clock, failure);
-        return;
-    }
-    enum clock_kind kind = 0;
-    while (strcmp(name, names[kind]) != 0)
-        kind++;
-    open_kind(clock, kind, failure);
 }
 
 void clock_open_alike(struct clock *clock, const char *name, MPI_Comm comm,

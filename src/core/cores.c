@@ -5,29 +5,20 @@
 
 #include <sched.h>
 
-static int *list_of(const cpu_set_t *set, size_t bytes, int *count) {
-    int most = CPU_COUNT_S(bytes, set), *cores = malloc((size_t)most * sizeof *cores);
-    for (size_t core = 0; cores && *count < most; core++)
-        if (CPU_ISSET_S(core, bytes, set))
-            cores[(*count)++] = (int)core;
-    return cores;
-}
-
 int *cores_own(int *count) {
-    enum { LEAST = CPU_SETSIZE, MOST = 1 << 19 };
+    enum { MOST = 1 << 19 }; // the kernel refuses a set that is smaller than its own
+    size_t bytes = CPU_ALLOC_SIZE(MOST);
+    cpu_set_t *set = CPU_ALLOC(MOST);
     int *cores = NULL;
     *count = 0;
-    // The kernel refuses a set that is smaller than its own (EINVAL).
-    for (size_t room = LEAST; room <= MOST; room *= 2) {
-        cpu_set_t *set = CPU_ALLOC(room);
-        size_t bytes = CPU_ALLOC_SIZE(room);
-        bool known = set && sched_getaffinity(0, bytes, set) == 0, small = set && errno == EINVAL;
-        if (known)
-            cores = list_of(set, bytes, count);
-        CPU_FREE(set);
-        if (known || !small)
-            break;
+    if (set && sched_getaffinity(0, bytes, set) == 0) {
+        int most = CPU_COUNT_S(bytes, set);
+        cores = malloc((size_t)most * sizeof *cores);
+        for (size_t core = 0; cores && *count < most; core++)
+            if (CPU_ISSET_S(core, bytes, set))
+                cores[(*count)++] = (int)core;
     }
+    CPU_FREE(set);
     return cores;
 }
 

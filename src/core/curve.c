@@ -3,7 +3,6 @@
 #include "curve.h"
 
 #include "adaptive.h"
-#include "barrier.h"
 #include "ranks.h"
 
 enum { TURN_SIZES_MOST = 2000, ROUNDS_MOST = 24, AGAIN_MOST = 2, LEAST_INTERVAL = 8 };

@@ -77,45 +77,42 @@ static void describe_mpi(struct json *json) {
     json_close(json, '}');
 }
 
+// A member whose value may not be known.
+static void add_value(struct json *json, const char *name, const struct json *value) {
+    json_member(json, name, raw, value && value->text ? value->text : "null");
+}
+
+static void describe_bench(const struct bench *bench, struct json *json) {
+    json_name(json, "options");
+    options_describe(&bench->options, json);
+    json_member(json, "payload_bytes", integer, (long long)bench->payload_bytes);
+    json_member(json, "payload_checked", boolean, !failed(&bench->failure));
+    json_member(json, "found", raw, bench->found.text ? bench->found.text : "{}");
+    json_name(json, "order");
+    order_describe(&bench->order, json);
+    json_name(json, "overhead");
+    overhead_describe(&bench->overhead, &bench->clock, json);
+    add_value(json, "sync", &bench->sync);
+    add_value(json, "arrival", &bench->arrival);
+}
+
 static void describe_subject(const struct subject *subject, struct json *json) {
     json_member(json, "program", string, subject->program);
     json_member(json, "version", string, subject->version);
     json_member(json, "experiment", string, subject->experiment);
-    json_name(json, "options");
-    if (subject->options)
-        options_describe(subject->options, json);
-    else
-        json_raw(json, "{}");
     json_member(json, "arguments", open, '[');
     for (int i = 0; i < subject->argument_count; i++)
         json_string(json, subject->arguments[i]);
     json_close(json, ']');
-    json_name(json, "payload_bytes");
-    if (subject->payload_bytes >= 0)
-        json_integer(json, (long long)subject->payload_bytes);
-    else
-        json_null(json);
-    json_member(json, "payload_checked", boolean, subject->payload_checked);
-    json_member(json, "found", raw, subject->found ? subject->found : "{}");
-    json_member(json, "threads", raw,
-                subject->threads && subject->threads->text ? subject->threads->text : "null");
     json_name(json, "timer");
     clock_describe(subject->clock, json);
-    json_name(json, "order");
-    if (subject->order)
-        order_describe(subject->order, json);
+    add_value(json, "threads", subject->threads);
+    if (subject->bench)
+        describe_bench(subject->bench, json);
     else
-        json_null(json);
-    json_name(json, "overhead");
-    if (subject->overhead)
-        overhead_describe(subject->overhead, subject->clock, json);
-    else
-        json_null(json);
-    const struct json *values[] = {subject->sync, subject->arrival};
-    const char *const names[] = {"sync", "arrival"};
-    for (int i = 0; i < 2; i++) {
-        json_member(json, names[i], raw, values[i] && values[i]->text ? values[i]->text : "null");
-    }
+        json_raw(json, "\"options\":{},\"payload_bytes\":null,\"payload_checked\":false,"
+                       "\"found\":{},\"order\":null,\"overhead\":null,\"sync\":null,"
+                       "\"arrival\":null");
 }
 
 #ifdef COTEJO_SIMULATED
@@ -163,8 +160,9 @@ static void write_fold(int rank, const char *name, struct json *members, struct 
 // and cores in lists where equal ranks share an entry.
 static void describe_ranks(int rank, int size, struct json *json, struct failure *failure) {
     struct json own = {0}, place = {0}, mine = {0};
-    char *all = NULL;
-    placement_host(&place);
+    char *all = NULL, host[HOST_ROOM];
+    placement_host(host);
+    json_member(&place, "host", string, host);
     describe_place(rank, &own, &place, failure);
     if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK && size > RANKS_UNFOLDED) {
         json_member(json, "ranks", raw, "[]");
@@ -201,7 +199,7 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
     MPI_Reduce(&tcp_bytes, &all_tcp_bytes, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     struct json around = {0}, layout = {0}, ranks = {0};
     surroundings_describe(&launch->surroundings, MPI_COMM_WORLD, &around, failure);
-    if (subject->layout && !layout_describe(subject->layout, MPI_COMM_WORLD, &layout))
+    if (!layout_describe(subject->layout, MPI_COMM_WORLD, &layout))
         failure_set(failure, STATUS_FAILED, "no memory to describe the layout of buffers");
     describe_ranks(rank, size, &ranks, failure);
     if (rank == 0 && ranks.text) {
@@ -212,7 +210,7 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
         json_member(json, "size", integer, size);
         json_raw(json, ranks.text);
         json_raw(json, around.text ? around.text : "");
-        json_member(json, "layout", raw, layout.text ? layout.text : "null");
+        add_value(json, "layout", &layout);
         json_name(json, "interfaces");
         interfaces_describe(&launch->before, &after, json);
         json_member(json, "tcp_bytes", integer, (long long)all_tcp_bytes);

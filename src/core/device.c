@@ -4,6 +4,8 @@
 #define _GNU_SOURCE // RTLD_DEFAULT
 #include "device.h"
 
+#include "placement.h"
+
 #include <dlfcn.h>
 
 enum { PAGE = 4096, BY_ADDRESS = 4, TO_ALL = 1, TAKEN_MOST = 64 };
@@ -12,14 +14,14 @@ static const struct maker {
     const char *kind, *prefix;
     const char *files[5];   // by preference, NULL behind the last
     const char *answers[3]; // functions by which an MPI says whether it can send from there
-} makers[] = {{"cuda",
-               "cuda",
-               {"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"},
-               {"MPIX_Query_cuda_support"}},
-              {"hip",
-               "hip",
-               {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"},
-               {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"}}};
+} makers[2] = {{"cuda",
+                "cuda",
+                {"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"},
+                {"MPIX_Query_cuda_support"}},
+               {"hip",
+                "hip",
+                {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"},
+                {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"}}};
 
 // State of this process: buffers of all threads are in one kind of memory.
 static struct {
@@ -63,33 +65,14 @@ static const char *find_calls(const char *prefix, char *name, size_t room) {
     return NULL;
 }
 
-static bool load(const struct maker *maker) {
-    for (int i = 0; maker->files[i] && !device.library; i++)
-        device.library = dlopen(maker->files[i], RTLD_NOW | RTLD_LOCAL);
-    return device.library;
-}
-
-// Returns the maker of the first available library that the kind allows.
+// Loads the first available library that the kind allows, and returns its maker.
 static const struct maker *find_maker(const char *kind) {
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if ((device.managed || strcmp(kind, makers[i].kind) == 0) && load(&makers[i]))
-            return &makers[i];
+    for (const struct maker *maker = makers; maker < makers + 2; maker++)
+        for (int i = 0; maker->files[i]; i++)
+            if ((device.managed || strcmp(kind, maker->kind) == 0) &&
+                (device.library = dlopen(maker->files[i], RTLD_NOW | RTLD_LOCAL)))
+                return maker;
     return NULL;
-}
-
-// Number of this rank among those of its host.
-static int place_on_host(void) {
-    MPI_Comm host;
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-#ifndef COTEJO_SIMULATED
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &rank);
-    MPI_Comm_free(&host);
-#else
-    (void)host;
-#endif
-    return rank;
 }
 
 // If the MPI reports nothing, support is assumed; a message will show an error.
@@ -135,7 +118,7 @@ void device_open(const char *kind, enum reach reach, const char *experiment,
                  struct failure *failure) {
     if (strcmp(kind, "host") == 0)
         return;
-    int place = place_on_host();
+    int place = placement_on_machine(MPI_COMM_WORLD);
     device.managed = strcmp(kind, "managed") == 0;
     if (reach < (device.managed ? REACH_MANAGED : REACH_ANY)) {
         failure_set(failure, STATUS_USAGE,

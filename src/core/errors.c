@@ -6,7 +6,6 @@
 #include "payload.h"
 
 #include <mpi.h>
-#include <time.h>
 
 // A handler of MPI is given no more than its object and a code.
 static struct {
@@ -45,40 +44,35 @@ static void tell(int code) {
     MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
 }
 
-static void tell_of_communicator(MPI_Comm *comm, int *code, ...) {
-    (void)comm;
-    tell(*code);
-}
+// A handler for one kind of object. The kinds differ in their types only.
+#define HANDLER(Kind)                                                                             \
+    static void tell_of_##Kind(MPI_##Kind *object, int *code, ...) {                              \
+        (void)object;                                                                             \
+        tell(*code);                                                                              \
+    }
 
-static void tell_of_window(MPI_Win *window, int *code, ...) {
-    (void)window;
-    tell(*code);
-}
-
-static void tell_of_file(MPI_File *file, int *code, ...) {
-    (void)file;
-    tell(*code);
-}
+// The same, and a function that sets it. It is freed with the last object.
+#define HANDLED(function, Kind)                                                                   \
+    HANDLER(Kind)                                                                                 \
+    function(MPI_##Kind object) {                                                                 \
+        MPI_Errhandler handler;                                                                   \
+        MPI_##Kind##_create_errhandler(tell_of_##Kind, &handler);                                 \
+        MPI_##Kind##_set_errhandler(object, handler);                                             \
+        MPI_Errhandler_free(&handler);                                                            \
+    }
+HANDLED(static void of_communicator, Comm)
+HANDLED(void errors_of_window, Win)
+HANDLED(void errors_of_file, File)
 
 #ifdef COTEJO_SESSIONS
-static void tell_of_session(MPI_Session *session, int *code, ...) {
-    (void)session;
-    tell(*code);
-}
+HANDLER(Session)
 
 MPI_Errhandler errors_of_sessions(void) {
     MPI_Errhandler handler;
-    MPI_Session_create_errhandler(tell_of_session, &handler);
+    MPI_Session_create_errhandler(tell_of_Session, &handler);
     return handler;
 }
 #endif
-
-void errors_of_window(MPI_Win window) {
-    MPI_Errhandler handler;
-    MPI_Win_create_errhandler(tell_of_window, &handler);
-    MPI_Win_set_errhandler(window, handler);
-    MPI_Errhandler_free(&handler);
-}
 
 MPI_Win errors_window(MPI_Comm comm, const struct buffer *buffer) {
     MPI_Win window;
@@ -89,20 +83,10 @@ MPI_Win errors_window(MPI_Comm comm, const struct buffer *buffer) {
     return window;
 }
 
-void errors_of_file(MPI_File file) {
-    MPI_Errhandler handler;
-    MPI_File_create_errhandler(tell_of_file, &handler);
-    MPI_File_set_errhandler(file, handler);
-    MPI_Errhandler_free(&handler);
-}
-
 void errors_open(const char *program, const char *experiment) {
-    MPI_Errhandler handler;
     now.program = program;
     now.experiment = experiment;
-    MPI_Comm_create_errhandler(tell_of_communicator, &handler);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    MPI_Errhandler_free(&handler); // goes with the communicators
+    of_communicator(MPI_COMM_WORLD);
 }
 
 void errors_during(const char *operation, size_t bytes) {

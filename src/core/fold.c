@@ -2,8 +2,7 @@
 // Merges the texts of all ranks: ranks with the same text are named together.
 #include "fold.h"
 
-#include "barrier.h"
-#include "failure.h"
+#include "ranks.h"
 
 enum { TAG = 0x7e };
 
@@ -35,11 +34,10 @@ static bool find_room(struct fold *fold, size_t count) {
 }
 
 void fold_add(struct fold *fold, int rank, const char *who, const char *text, double most) {
-    size_t at = 0;
-    while (at < fold->count && strcmp(fold->at[at].text, text) < 0)
-        at++;
-    if ((at < fold->count && strcmp(fold->at[at].text, text) == 0) ||
-        !find_room(fold, fold->count + 1))
+    size_t at = fold->count; // from the end, where a text belongs that comes in order
+    while (at > 0 && strcmp(fold->at[at - 1].text, text) > 0)
+        at--;
+    if ((at > 0 && strcmp(fold->at[at - 1].text, text) == 0) || !find_room(fold, fold->count + 1))
         return;
     char number[16];
     snprintf(number, sizeof number, "%d", rank);
@@ -147,12 +145,8 @@ static void unpack(struct fold *fold, const char *bytes, size_t length) {
     for (const char *at = bytes; at < bytes + length;) {
         const char *text = at, *who = text + strlen(text) + 1, *numbers = who + strlen(who) + 1;
         char *rest;
-        if (!find_room(fold, fold->count + 1))
-            return;
-        struct fold_entry *entry = &fold->at[fold->count++];
-        *entry = (struct fold_entry){strdup(text), strdup(who), (int)strtol(numbers, &rest, 10),
-                                     strtod(rest, NULL)};
-        fold->lost = fold->lost || !entry->text || !entry->who;
+        int first = (int)strtol(numbers, &rest, 10);
+        fold_add(fold, first, who, text, strtod(rest, NULL));
         at = numbers + strlen(numbers) + 1;
     }
 }
@@ -173,7 +167,7 @@ static void take(struct fold *fold, MPI_Comm comm, int peer) {
     long told;
     MPI_Recv(&told, 1, MPI_LONG, peer, TAG, comm, MPI_STATUS_IGNORE);
     char *bytes = told > 0 ? malloc((size_t)told) : NULL;
-    fold->lost = fold->lost || told < 0 || (told > 0 && !bytes);
+    other.lost = told < 0;
     if (told > 0 && !bytes)
         MPI_Abort(comm, STATUS_FAILED); // the sender waits for its message to be taken
     if (told > 0) {
@@ -181,11 +175,6 @@ static void take(struct fold *fold, MPI_Comm comm, int peer) {
         unpack(&other, bytes, (size_t)told);
     }
     free(bytes);
-    if (fold->lost || other.lost) {
-        fold_free(&other);
-        fold->lost = true;
-        return;
-    }
     fold_merge(fold, &other);
 }
 

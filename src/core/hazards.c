@@ -7,6 +7,7 @@
 #include "moments.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -15,77 +16,66 @@ enum { STRINGS_LEAST = 4096 }; // less the C library never copies by the string 
 // As a share of the time of all cores: one tick in a second is no hazard.
 static const double TAKEN_SHARE = 0.01;
 
-static struct hazard hazard_of(const char *name, bool known, bool caught, const char *cure) {
-    struct hazard hazard = {.verdict = !known   ? "not known"
+// A property that is not known has `found` "-"; else that is the formatted text.
+__attribute__((format(printf, 5, 6))) static struct hazard
+hazard_of(const char *name, bool known, bool caught, const char *cure, const char *found, ...) {
+    struct hazard hazard = {.found = "-",
+                            .verdict = !known   ? "not known"
                                        : caught ? cure
                                                 : "sound",
                             .caught = known && caught};
+    va_list values;
     snprintf(hazard.name, sizeof hazard.name, "%s", name);
-    snprintf(hazard.found, sizeof hazard.found, "-");
+    va_start(values, found);
+    if (known)
+        vsnprintf(hazard.found, sizeof hazard.found, found, values);
+    va_end(values);
     return hazard;
 }
 
 struct hazard hazard_pit(const struct pit *pit) {
-    struct hazard hazard = hazard_of(
-        "", pit->size > 0, pit->ratio >= PIT_RATIO,
-        pit->size < STRINGS_LEAST ? "slow relative address: compare at equal layouts only"
-                                  : "slow relative address: compare at equal layouts only; try "
-                                    "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824");
-    snprintf(hazard.name, sizeof hazard.name, "memcpy of %zu KiB", pit->size >> 10);
-    if (pit->size)
-        snprintf(hazard.found, sizeof hazard.found, "worst %.2f times, %zu B further", pit->ratio,
-                 pit->offset);
-    return hazard;
+    char name[40];
+    snprintf(name, sizeof name, "memcpy of %zu KiB", pit->size >> 10);
+    return hazard_of(name, pit->size > 0, pit->ratio >= PIT_RATIO,
+                     pit->size < STRINGS_LEAST
+                         ? "slow relative address: compare at equal layouts only"
+                         : "slow relative address: compare at equal layouts only; try "
+                           "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824",
+                     "worst %.2f times, %zu B further", pit->ratio, pit->offset);
 }
 
 struct hazard hazard_huge_pages(const char *setting) {
-    struct hazard hazard =
-        hazard_of("transparent huge pages", true, strcmp(setting, "always") == 0,
-                  "large buffers get them by luck: set `madvise` in "
-                  "/sys/kernel/mm/transparent_hugepage/enabled");
-    snprintf(hazard.found, sizeof hazard.found, "%s", setting);
-    return hazard;
-}
-
-static void tell_taken(struct hazard *hazard, double taken_s, double in_s) {
-    if (!isnan(taken_s))
-        snprintf(hazard->found, sizeof hazard->found, "%.2f s in %.2f s", taken_s, in_s);
+    return hazard_of("transparent huge pages", true, strcmp(setting, "always") == 0,
+                     "large buffers get them by luck: set `madvise` in "
+                     "/sys/kernel/mm/transparent_hugepage/enabled",
+                     "%s", setting);
 }
 
 struct hazard hazard_steal(double stolen_s, double in_s, long cores) {
-    struct hazard hazard =
-        hazard_of("steal", !isnan(stolen_s), stolen_s > TAKEN_SHARE * in_s * (double)cores,
-                  "the hypervisor gives cores to others: take many launches in "
-                  "blocks, or cores of your own");
-    tell_taken(&hazard, stolen_s, in_s);
-    return hazard;
+    return hazard_of("steal", !isnan(stolen_s), stolen_s > TAKEN_SHARE * in_s * (double)cores,
+                     "the hypervisor gives cores to others: take many launches in blocks, or "
+                     "cores of your own",
+                     "%.2f s in %.2f s", stolen_s, in_s);
 }
 
 struct hazard hazard_throttled(double throttled_s, double in_s) {
-    struct hazard hazard =
-        hazard_of("throttled", !isnan(throttled_s), throttled_s > TAKEN_SHARE * in_s,
-                  "the quota stops the ranks: ask for more cores, or fewer ranks");
-    tell_taken(&hazard, throttled_s, in_s);
-    return hazard;
+    return hazard_of("throttled", !isnan(throttled_s), throttled_s > TAKEN_SHARE * in_s,
+                     "the quota stops the ranks: ask for more cores, or fewer ranks",
+                     "%.2f s in %.2f s", throttled_s, in_s);
 }
 
 struct hazard hazard_quota(double quota_cores, long cores) {
-    struct hazard hazard =
-        hazard_of("quota", true, quota_cores < (double)cores,
-                  "less than the cores that are seen: ranks that wait actively use "
-                  "it up; request complete cores");
     if (isinf(quota_cores))
-        snprintf(hazard.found, sizeof hazard.found, "none");
-    else
-        snprintf(hazard.found, sizeof hazard.found, "%.2f cores", quota_cores);
-    return hazard;
+        return hazard_of("quota", true, false, NULL, "none");
+    return hazard_of("quota", true, quota_cores < (double)cores,
+                     "less than the cores that are seen: ranks that wait actively use it up; "
+                     "request complete cores",
+                     "%.2f cores", quota_cores);
 }
 
 struct hazard hazard_load(double load) {
-    struct hazard hazard = hazard_of("load of the last minute", load >= 0, load >= 1,
-                                     "others are running: wait for them, or measure elsewhere");
-    snprintf(hazard.found, sizeof hazard.found, "%.2f", load);
-    return hazard;
+    return hazard_of("load of the last minute", load >= 0, load >= 1,
+                     "others are running: wait for them, or measure elsewhere", "%.2f", load);
 }
 
 void hazard_describe(const struct hazard *hazard, struct json *json) {
@@ -112,21 +102,17 @@ struct table {
     bool bound[2];
 };
 
-static bool bind_to(int core) {
-    return cores_bind(&core, 1);
-}
-
 // Waits for the ball to be `number`; false: it is over, or the time is up.
 static bool waited(struct table *table, long number) {
     for (long spin = 1; atomic_load_explicit(&table->ball, memory_order_acquire) != number; spin++)
-        if (spin % SPINS == 0 && (atomic_load(&table->over) || machine_seconds() > table->until_s))
+        if (spin % SPINS == 0 && (atomic_load(&table->over) || monotonic_s() > table->until_s))
             return false;
     return true;
 }
 
 static void *answer(void *state) {
     struct table *table = state;
-    table->bound[1] = bind_to(table->cores[1]);
+    table->bound[1] = cores_bind(&table->cores[1], 1);
     for (long number = 1; waited(table, number); number += 2)
         atomic_store_explicit(&table->ball, number + 1, memory_order_release);
     return NULL;
@@ -135,15 +121,15 @@ static void *answer(void *state) {
 static void *ask(void *state) {
     struct table *table = state;
     long number = 0;
-    table->bound[0] = bind_to(table->cores[0]);
-    while (table->count < STRETCHES && machine_seconds() < table->until_s) {
-        double begin = machine_seconds();
+    table->bound[0] = cores_bind(&table->cores[0], 1);
+    while (table->count < STRETCHES && monotonic_s() < table->until_s) {
+        double begin = monotonic_s();
         for (int i = 0; i < STRETCH_TRIPS; i++, number += 2) {
             atomic_store_explicit(&table->ball, number + 1, memory_order_release);
             if (!waited(table, number + 2))
                 goto end;
         }
-        table->stretches[table->count++] = (machine_seconds() - begin) / STRETCH_TRIPS;
+        table->stretches[table->count++] = (monotonic_s() - begin) / STRETCH_TRIPS;
     }
 end:
     atomic_store(&table->over, 1);
@@ -168,7 +154,7 @@ struct bounce bounce_between(int one, int other, double limit_s) {
     memset(table, 0, sizeof *table);
     table->cores[0] = one;
     table->cores[1] = other;
-    table->until_s = machine_seconds() + limit_s;
+    table->until_s = monotonic_s() + limit_s;
     if (pthread_create(&threads[1], NULL, answer, table) == 0) {
         if (pthread_create(&threads[0], NULL, ask, table) == 0)
             pthread_join(threads[0], NULL);
@@ -241,11 +227,11 @@ static void tell_system(FILE *out, const struct machine_counts *before, double s
 
 int machine_command(FILE *out) {
     struct machine_counts before = machine_counts_read("");
-    double begin_s = machine_seconds();
+    double begin_s = monotonic_s();
     fprintf(out, "%-22s %-38s %s\n", "trap", "found", "verdict");
     tell_copies(out);
     tell_cache_lines(out);
-    tell_system(out, &before, machine_seconds() - begin_s);
+    tell_system(out, &before, monotonic_s() - begin_s);
     return 0;
 }
 #endif

@@ -12,16 +12,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PATH_ROOM = 1024, LINE_ROOM = 512 };
-
-double machine_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static FILE *open_below(const char *root, const char *path) {
     char whole[PATH_ROOM];
@@ -39,21 +32,33 @@ static void line_below(const char *root, const char *path, char *line, size_t ro
     line[strcspn(line, "\n")] = '\0';
 }
 
-double machine_number(const char *root, const char *path, const char *name) {
+// The text behind the word `name` in a file of such lines; "" when it is not there.
+static void text_behind(const char *root, const char *path, const char *name, char *text,
+                        size_t room) {
     char line[LINE_ROOM];
     FILE *file = open_below(root, path);
-    double value = NAN;
     size_t length = strlen(name);
-    while (file && isnan(value) && fgets(line, sizeof line, file))
+    *text = '\0';
+    while (file && !*text && fgets(line, sizeof line, file))
         if (strncmp(line, name, length) == 0 && strchr(" \t:", line[length])) {
-            const char *at = line + length + strspn(line + length, " \t:");
-            char *end;
-            double found = strtod(at, &end);
-            value = end == at ? NAN : found;
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(text, room, "%s", line + length + strspn(line + length, " \t:"));
         }
     if (file)
         fclose(file);
-    return value;
+}
+
+// The number that a text begins with; NaN: it begins with none.
+static double number_in(const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    return end == text ? NAN : value;
+}
+
+double machine_number(const char *root, const char *path, const char *name) {
+    char text[64];
+    text_behind(root, path, name, text, sizeof text);
+    return number_in(text);
 }
 
 // Calls `visit` with the folder of each control group that this process is in and that may limit
@@ -90,13 +95,12 @@ static void each_group(const char *root, void (*visit)(const char *, const char 
 }
 
 static double number_of(const char *root, const char *folder, const char *file, const char *name) {
-    char path[PATH_ROOM + 64], line[64], *end;
+    char path[PATH_ROOM + 64], line[64];
     snprintf(path, sizeof path, "%s/%s", folder, file);
     if (*name)
         return machine_number(root, path, name);
     line_below(root, path, line, sizeof line);
-    double value = strtod(line, &end);
-    return end == line ? NAN : value;
+    return number_in(line);
 }
 
 static void least_quota(const char *root, const char *folder, bool second, void *state) {
@@ -167,12 +171,12 @@ static double copy_time(copy_function *copy, char *to, const char *from, size_t 
     long calls = COPIED_BYTES / (long)size + 1;
     double least = INFINITY;
     for (int look = 0; look < LOOKS; look++) {
-        double begin = machine_seconds();
+        double begin = monotonic_s();
         for (long i = 0; i < calls; i++) {
             copy(to, from, size);
             __asm__ volatile("" ::: "memory");
         }
-        least = fmin(least, (machine_seconds() - begin) / (double)calls);
+        least = fmin(least, (monotonic_s() - begin) / (double)calls);
     }
     return least;
 }
@@ -222,45 +226,20 @@ struct pit pit_find(copy_function *copy, const size_t *sizes, size_t count, size
     return worst;
 }
 
-// The value behind `key` and a colon in a file of such lines; "" when it is not there.
-static void value_of(const char *path, const char *key, char *value, size_t room) {
-    char line[512];
-    FILE *file = fopen(path, "r");
-    value[0] = '\0';
-    while (file && fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (!colon || strncmp(line, key, strlen(key)) != 0)
-            continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        colon[strcspn(colon, "\n")] = '\0';
-        snprintf(value, room, "%s", colon);
-        break;
-    }
-    if (file)
-        fclose(file);
-}
-
 double node_memory_available(void) {
     double kib = machine_number("", "/proc/meminfo", "MemAvailable");
     return isnan(kib) ? 0 : kib * 1024;
 }
 
-// The path of a file of the first core that this thread may use: kinds of core differ.
-static void core_file(const char *name, char *path, size_t room) {
-    int count, *cores = cores_own(&count);
-    snprintf(path, room, "/sys/devices/system/cpu/cpu%d/%s", count ? cores[0] : 0, name);
-    free(cores);
-}
-
 void node_cpu(const char *cpuinfo, char *text, size_t room) {
     char maker[32], part[32], variant[32];
-    value_of(cpuinfo, "model name", text, room);
+    text_behind("", cpuinfo, "model name", text, room);
     if (*text)
         return;
     // Linux on ARM has numbers in place of a name.
-    value_of(cpuinfo, "CPU implementer", maker, sizeof maker);
-    value_of(cpuinfo, "CPU part", part, sizeof part);
-    value_of(cpuinfo, "CPU variant", variant, sizeof variant);
+    text_behind("", cpuinfo, "CPU implementer", maker, sizeof maker);
+    text_behind("", cpuinfo, "CPU part", part, sizeof part);
+    text_behind("", cpuinfo, "CPU variant", variant, sizeof variant);
     if (*part)
         snprintf(text, room, "ARM implementer %s part %s variant %s", maker, part, variant);
 }
@@ -292,9 +271,12 @@ double node_load(void) {
 void node_describe(struct json *json) {
     struct utsname system;
     char cpu[256], governor[64], control[64], path[80];
+    int count, *cores = cores_own(&count); // the governor of the first one: kinds of core differ
     uname(&system);
     node_cpu("/proc/cpuinfo", cpu, sizeof cpu);
-    core_file("cpufreq/scaling_governor", path, sizeof path);
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor",
+             count ? cores[0] : 0);
+    free(cores);
     line_below("", path, governor, sizeof governor);
     json_member(json, "kernel", string, system.release);
     json_member(json, "cpu_model", string, *cpu ? cpu : system.machine);

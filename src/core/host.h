@@ -48,9 +48,6 @@ struct pit pit_find(copy_function *copy, const size_t *sizes, size_t count, size
 // The number behind the word `name` in a file of such lines; NaN when it is not there.
 double machine_number(const char *root, const char *path, const char *name);
 
-// A monotonic clock, s.
-double machine_seconds(void);
-
 // Memory available without swapping, B; 0 where the kernel has no value.
 double node_memory_available(void);
 

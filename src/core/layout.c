@@ -93,11 +93,7 @@ bool layout_describe(const struct layout *layout, MPI_Comm comm, struct json *js
     }
     json_open(json, '{');
     json_member(json, "name", string, layout->name ? layout->name : "own");
-    json_name(json, "memory");
-    if (layout->memory)
-        json_string(json, layout->memory);
-    else
-        json_null(json);
+    json_member(json, "memory", string, layout->memory);
     json_member(json, "page_bytes", integer, (long long)page());
     json_name(json, "buffers");
     bool whole = fold_write(&fold, comm, "ranks", NULL, json);

@@ -16,13 +16,13 @@ bool moments_precise(const struct moments *m, double rse) {
     return error <= rse * m->mean;
 }
 
-static int rising(const void *a, const void *b) {
+int values_rising(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 void values_sort(double *values, size_t count) {
-    qsort(values, count, sizeof *values, rising);
+    qsort(values, count, sizeof *values, values_rising);
 }
 
 double values_at(double *values, size_t count, double p) {

@@ -15,6 +15,9 @@ void moments_add(struct moments *m, double x);
 // Whether the standard error of the mean is at most the share `rse` of the mean.
 bool moments_precise(const struct moments *m, double rse);
 
+// For qsort: the order of values, and of structures that begin with a value, by that.
+int values_rising(const void *a, const void *b);
+
 // Puts values in rising order.
 void values_sort(double *values, size_t count);
 

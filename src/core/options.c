@@ -17,51 +17,41 @@ static bool one_of(const char *word, const char *choices) {
     return !strchr(word, '|') && word_in(choices, '|', word, strlen(word));
 }
 
-static void refuse(const struct option *option, const char *text, const char *why,
-                   struct failure *failure) {
-    failure_set(failure, STATUS_USAGE, "--%s '%s': %s", option->name, text, why);
-}
-
 static void read_number(struct setting *setting, const char *text, struct failure *failure) {
     const struct option *option = setting->option;
     bool whole = option->type == OPTION_INTEGER;
-    char *end, why[120];
+    char *end;
     errno = 0;
     if (whole)
         setting->real = (double)(setting->integer = strtol(text, &end, 10));
     else
         setting->real = strtod(text, &end);
     if (errno || end == text || *end || !(setting->real >= option->least) ||
-        !(setting->real <= option->most)) {
-        snprintf(why, sizeof why, "give a%s number from %g to %g%s%s", whole ? " whole" : "",
-                 option->least, option->most, *option->unit ? " " : "", option->unit);
-        refuse(option, text, why, failure);
-    }
+        !(setting->real <= option->most))
+        failure_set(failure, STATUS_USAGE, "--%s '%s': give a%s number from %g to %g%s%s",
+                    option->name, text, whole ? " whole" : "", option->least, option->most,
+                    *option->unit ? " " : "", option->unit);
 }
 
 static void read_list(struct setting *setting, const char *text, struct failure *failure) {
     const struct option *option = setting->option;
     char why[200];
     sizes_free(&setting->sizes);
-    if (!sizes_read(text, &setting->sizes, why, sizeof why)) {
-        refuse(option, text, why, failure);
-        return;
-    }
+    if (!sizes_read(text, &setting->sizes, why, sizeof why))
+        failure_set(failure, STATUS_USAGE, "--%s '%s': %s", option->name, text, why);
     for (size_t i = 0; i < setting->sizes.count; i++) {
         size_t bytes = setting->sizes.bytes[i];
-        if ((double)bytes < option->least || (double)bytes > option->most) {
-            snprintf(why, sizeof why, "%zu B is out of range; give sizes from %.0f to %.0f B",
-                     bytes, option->least, option->most);
-            refuse(option, text, why, failure);
-            return;
-        }
+        if ((double)bytes < option->least || (double)bytes > option->most)
+            failure_set(failure, STATUS_USAGE,
+                        "--%s '%s': %zu B is out of range; give sizes from %.0f to %.0f B",
+                        option->name, text, bytes, option->least, option->most);
     }
 }
 
 static void read_value(struct setting *setting, const char *text, struct failure *failure) {
-    char why[240];
+    const struct option *option = setting->option;
     setting->text = text;
-    switch (setting->option->type) {
+    switch (option->type) {
     case OPTION_INTEGER:
     case OPTION_REAL:
         read_number(setting, text, failure);
@@ -70,14 +60,13 @@ static void read_value(struct setting *setting, const char *text, struct failure
         read_list(setting, text, failure);
         break;
     case OPTION_CHOICE:
-        if (!one_of(text, setting->option->choices)) {
-            snprintf(why, sizeof why, "give one of %s", setting->option->choices);
-            refuse(setting->option, text, why, failure);
-        }
+        if (!one_of(text, option->choices))
+            failure_set(failure, STATUS_USAGE, "--%s '%s': give one of %s", option->name, text,
+                        option->choices);
         break;
     case OPTION_TEXT:
         if (setting->given && !*text)
-            refuse(setting->option, text, "must not be empty", failure);
+            failure_set(failure, STATUS_USAGE, "--%s '': must not be empty", option->name);
         break;
     }
 }
@@ -188,10 +177,8 @@ const struct sizes *options_sizes(const struct options *options, const char *nam
 
 const char *options_text(const struct options *options, const char *name) {
     const struct setting *setting = find(options, name, strlen(name));
-    if (!setting ||
-        (setting->option->type != OPTION_TEXT && setting->option->type != OPTION_CHOICE))
-        abort();
-    return setting->text;
+    bool choice = setting && setting->option->type == OPTION_CHOICE;
+    return known(options, name, choice ? OPTION_CHOICE : OPTION_TEXT)->text;
 }
 
 bool options_is(const struct options *options, const char *name, const char *choice) {
@@ -201,25 +188,15 @@ bool options_is(const struct options *options, const char *name, const char *cho
     return strcmp(setting->text, choice) == 0;
 }
 
-static const char *placeholder(const struct option *option) {
-    switch (option->type) {
-    case OPTION_INTEGER:
-        return "N";
-    case OPTION_REAL:
-        return "X";
-    case OPTION_SIZES:
-        return "SIZES";
-    case OPTION_CHOICE:
-        return option->choices;
-    case OPTION_TEXT:
-        break;
-    }
-    return "TEXT";
-}
-
 void options_help(const struct option *table, FILE *out) {
+    static const char *const values[] = {[OPTION_INTEGER] = "N",
+                                         [OPTION_REAL] = "X",
+                                         [OPTION_SIZES] = "SIZES",
+                                         [OPTION_TEXT] = "TEXT"};
     for (const struct option *option = table; option && option->name; option++) {
-        fprintf(out, "  --%s %s\n      %s", option->name, placeholder(option), option->help);
+        fprintf(out, "  --%s %s\n      %s", option->name,
+                option->type == OPTION_CHOICE ? option->choices : values[option->type],
+                option->help);
         if (*option->value)
             fprintf(out, " [%s%s%s]", option->value, *option->unit ? " " : "", option->unit);
         fprintf(out, "\n");
@@ -289,18 +266,13 @@ const char *nearest_name(const char *word, const char *const *names, int count) 
     return best;
 }
 
-static const char *next_word(const char *at) {
-    const char *comma = strchr(at, ',');
-    return comma ? comma + 1 : NULL;
-}
-
 bool words_have(const char *list, const char *word) {
     return word_in(list, ',', word, strlen(word));
 }
 
 void words_check(const char *option, const char *list, const char *const *names, int count,
                  struct failure *failure) {
-    for (const char *at = list; at; at = next_word(at)) {
+    for (const char *at = list; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
         char word[64];
         bool known = false;
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);

@@ -20,19 +20,14 @@ void order_open(struct order *order, const struct options *options, bool declare
     order->state = (uint64_t)order->seed;
 }
 
-void order_mix(struct order *order, int *list, int count) {
-    for (int i = count - 1; i > 0; i--) {
+void order_list(struct order *order, int *list, int count) {
+    for (int i = 0; i < count; i++)
+        list[i] = i;
+    for (int i = count - 1; order->how == ORDER_DRAWN && i > 0; i--) {
         int j = (int)(random_next(&order->state) % (uint64_t)(i + 1)), swapped = list[i];
         list[i] = list[j];
         list[j] = swapped;
     }
-}
-
-void order_list(struct order *order, int *list, int count) {
-    for (int i = 0; i < count; i++)
-        list[i] = i;
-    if (order->how == ORDER_DRAWN)
-        order_mix(order, list, count);
 }
 
 void order_describe(const struct order *order, struct json *json) {

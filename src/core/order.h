@@ -22,8 +22,5 @@ void order_open(struct order *order, const struct options *options, bool declare
 // Fills `list` with 0 to count - 1, in the order in which they are to be measured.
 void order_list(struct order *order, int *list, int count);
 
-// Mixes a list, whatever the order of the options is.
-void order_mix(struct order *order, int *list, int count);
-
 // The value of the member `observed.order`.
 void order_describe(const struct order *order, struct json *json);

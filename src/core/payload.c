@@ -148,31 +148,22 @@ static uint64_t seed_of(int sender, unsigned message) {
     return random_mixed((uint64_t)(unsigned)sender << 32 | message);
 }
 
-// Word `index` of a payload. Words at one position differ between any two messages, and the words
-// of a message differ from each other.
-static uint64_t word(uint64_t seed, size_t index) {
-    return random_mixed(seed + ((uint64_t)index + 1) * RANDOM_STEP);
-}
-
-// Bytes of a payload from position `first`, a multiple of a word's size, on.
-static void put_part(char *bytes, size_t first, size_t count, int sender, unsigned message,
-                     uint64_t mask) {
-    uint64_t seed = seed_of(sender, message);
+// Bytes of a payload from position `first`, a multiple of a word's size, on. Words at one position
+// differ between any two messages, and the words of a message differ from each other.
+static void make_part(char *bytes, size_t first, size_t count, uint64_t seed, uint64_t mask) {
     for (size_t i = 0; i < count; i += sizeof mask) {
-        uint64_t value = word(seed, (first + i) / sizeof value) ^ mask;
+        uint64_t index = (first + i) / sizeof index;
+        uint64_t value = random_mixed(seed + (index + 1) * RANDOM_STEP) ^ mask;
         memcpy(bytes + i, &value, count - i < sizeof value ? count - i : sizeof value);
     }
 }
 
+// Buffers may be in the memory of a device, so that parts are made and compared here.
 static void put(char *bytes, size_t count, int sender, unsigned message, uint64_t mask) {
     char part[PART];
-    if (!device_far()) {
-        put_part(bytes, 0, count, sender, message, mask);
-        return;
-    }
     for (size_t i = 0; i < count; i += PART) {
         size_t here = count - i < PART ? count - i : PART;
-        put_part(part, i, here, sender, message, mask);
+        make_part(part, i, here, seed_of(sender, message), mask);
         device_copy(bytes + i, part, here);
     }
 }
@@ -185,31 +176,17 @@ void payload_poison(char *bytes, size_t count, int sender, unsigned message) {
     put(bytes, count, sender, message, ~(uint64_t)0);
 }
 
-static size_t check_part(const char *bytes, size_t first, size_t count, int sender,
-                         unsigned message) {
-    uint64_t seed = seed_of(sender, message);
-    for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
-        uint64_t value = word(seed, (first + i) / sizeof value);
-        size_t here = count - i < sizeof value ? count - i : sizeof value;
-        if (memcmp(bytes + i, &value, here) == 0)
-            continue;
-        for (const char *right = (const char *)&value; bytes[i] == *right; right++)
-            i++;
-        return i;
-    }
-    return count;
-}
-
 size_t payload_check(const char *bytes, size_t count, int sender, unsigned message) {
-    char part[PART];
-    if (!device_far())
-        return check_part(bytes, 0, count, sender, message);
+    char part[PART], right[PART];
     for (size_t i = 0; i < count; i += PART) {
-        size_t here = count - i < PART ? count - i : PART;
+        size_t here = count - i < PART ? count - i : PART, at = 0;
         device_copy(part, bytes + i, here);
-        size_t wrong = check_part(part, i, here, sender, message);
-        if (wrong < here)
-            return i + wrong;
+        make_part(right, i, here, seed_of(sender, message), 0);
+        if (memcmp(part, right, here) == 0)
+            continue;
+        while (part[at] == right[at])
+            at++;
+        return i + at;
     }
     return count;
 }

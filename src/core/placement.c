@@ -7,7 +7,6 @@
 #include "cores.h"
 
 #include <hwloc.h>
-#include <mpi.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -92,16 +91,27 @@ static void observe_policy(struct json *json) {
     json_member(json, "policy", string, text);
 }
 
-void placement_host(struct json *json) {
-    char host[256] = "";
+void placement_host(char host[HOST_ROOM]) {
+    memset(host, 0, HOST_ROOM);
 #ifdef COTEJO_SIMULATED
     // The simulated host: the operating system knows only the real one.
     int length;
     MPI_Get_processor_name(host, &length);
 #else
-    gethostname(host, sizeof host - 1);
+    gethostname(host, HOST_ROOM - 1);
 #endif
-    json_member(json, "host", string, host);
+}
+
+int placement_on_machine(MPI_Comm comm) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+#ifndef COTEJO_SIMULATED
+    MPI_Comm host;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &rank);
+    MPI_Comm_free(&host);
+#endif
+    return rank;
 }
 
 void placement_observe(struct json *own, struct json *place, struct failure *failure) {
@@ -134,20 +144,24 @@ static void print(const char *name, const hwloc_obj_t *units, int ranks, int eac
     fprintf(out, "\n");
 }
 
-// The first hardware thread of each core, in hwloc's order (which keeps neighbours together).
-static bool first_threads(hwloc_topology_t topology, int ranks, hwloc_obj_t *units) {
-    int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-    for (int r = 0; r < ranks && r < cores; r++) {
-        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)r);
-        units[r] = hwloc_get_obj_inside_cpuset_by_type(topology, core->cpuset, HWLOC_OBJ_PU, 0);
+// The first hardware threads of cores, or all hardware threads, in hwloc's order (which keeps
+// neighbours together).
+static bool in_order(hwloc_topology_t topology, int ranks, hwloc_obj_type_t type,
+                     hwloc_obj_t *units) {
+    int there = hwloc_get_nbobjs_by_type(topology, type);
+    for (int r = 0; r < ranks && r < there; r++) {
+        hwloc_obj_t one = hwloc_get_obj_by_type(topology, type, (unsigned)r);
+        units[r] = hwloc_get_obj_inside_cpuset_by_type(topology, one->cpuset, HWLOC_OBJ_PU, 0);
     }
-    return cores >= ranks;
+    return there >= ranks &&
+           (type == HWLOC_OBJ_CORE || there > hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE));
 }
 
-static bool spread(hwloc_topology_t topology, int ranks, hwloc_obj_t *units) {
+static bool spread(hwloc_topology_t topology, int ranks, hwloc_obj_type_t type,
+                   hwloc_obj_t *units) {
     hwloc_obj_t root = hwloc_get_root_obj(topology);
     hwloc_cpuset_t *sets = calloc((size_t)ranks, sizeof *sets);
-    bool possible = sets && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) >= ranks &&
+    bool possible = sets && hwloc_get_nbobjs_by_type(topology, type) >= ranks &&
                     hwloc_distrib(topology, &root, 1, sets, (unsigned)ranks, INT_MAX, 0) == 0;
     for (int r = 0; r < ranks && possible; r++)
         units[r] = hwloc_get_obj_inside_cpuset_by_type(topology, sets[r], HWLOC_OBJ_PU, 0);
@@ -155,13 +169,6 @@ static bool spread(hwloc_topology_t topology, int ranks, hwloc_obj_t *units) {
         hwloc_bitmap_free(sets[r]);
     free(sets);
     return possible;
-}
-
-static bool hardware_threads(hwloc_topology_t topology, int ranks, hwloc_obj_t *units) {
-    int threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-    for (int r = 0; r < ranks && r < threads; r++)
-        units[r] = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, (unsigned)r);
-    return threads > hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) && threads >= ranks;
 }
 
 // Leaves the fastest kind of core that has room for all ranks: distances between cores of two
@@ -187,11 +194,12 @@ void placement_list(int ranks, FILE *out, struct failure *failure) {
     static const struct {
         const char *name;
         int each; // units of a rank
-        bool (*choose)(hwloc_topology_t, int, hwloc_obj_t *);
-    } rules[] = {{"near", 1, first_threads},
-                 {"far", 1, spread},
-                 {"packed", 1, hardware_threads},
-                 {"spare", 2, first_threads}};
+        hwloc_obj_type_t type;
+        bool (*choose)(hwloc_topology_t, int, hwloc_obj_type_t, hwloc_obj_t *);
+    } rules[] = {{"near", 1, HWLOC_OBJ_CORE, in_order},
+                 {"far", 1, HWLOC_OBJ_CORE, spread},
+                 {"packed", 1, HWLOC_OBJ_PU, in_order},
+                 {"spare", 2, HWLOC_OBJ_CORE, in_order}};
     hwloc_topology_t topology;
     load(&topology, failure);
     if (failed(failure))
@@ -201,7 +209,7 @@ void placement_list(int ranks, FILE *out, struct failure *failure) {
     if (!units)
         failure_set(failure, STATUS_USAGE, "no memory for %d ranks; ask for fewer", ranks);
     for (size_t i = 0; units && i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].choose(topology, rules[i].each * ranks, units))
+        if (rules[i].choose(topology, rules[i].each * ranks, rules[i].type, units))
             print(rules[i].name, units, ranks, rules[i].each, out);
     free(units);
     hwloc_topology_destroy(topology);

@@ -5,8 +5,15 @@
 #include "failure.h"
 #include "json.h"
 
-// Adds this rank's host to an open JSON object.
-void placement_host(struct json *json);
+#include <mpi.h>
+
+// The name of this rank's host.
+enum { HOST_ROOM = 256 };
+void placement_host(char host[HOST_ROOM]);
+
+// Number of this rank of `comm` among those of its machine. Simulated ranks are all on one.
+// Collective.
+int placement_on_machine(MPI_Comm comm);
 
 // Adds this rank's cpus and cores to an open JSON object, and numa, package and policy, which
 // other ranks have too, to another one. Collective.

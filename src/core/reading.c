@@ -2,6 +2,8 @@
 // Readings of another rank's clock by messages, and the line through many of them.
 #include "reading.h"
 
+#include "moments.h"
+
 // With fewer blocks their spread would be a poor estimate of their error.
 enum { TAG = 0x7c, BLOCKS_LEAST = 6, BLOCKS_MOST = 10 };
 
@@ -91,14 +93,8 @@ void line_serve(const struct line *line) {
 }
 
 static int quicker(const void *a, const void *b) {
-    double x = ((const struct reading *)a)->round_trip_s;
-    double y = ((const struct reading *)b)->round_trip_s;
-    return (x > y) - (x < y);
-}
-
-static int earlier(const void *a, const void *b) {
-    double x = ((const struct reading *)a)->at_s, y = ((const struct reading *)b)->at_s;
-    return (x > y) - (x < y);
+    return values_rising(&((const struct reading *)a)->round_trip_s,
+                         &((const struct reading *)b)->round_trip_s);
 }
 
 // Mean moment and mean lead of `count` readings, in at_s and ahead_s.
@@ -142,7 +138,7 @@ struct fit readings_fit(struct reading *readings, size_t count) {
     double round_trip_s = 0;
     for (size_t i = 0; i < half; i++)
         round_trip_s += readings[i].round_trip_s / (double)half;
-    qsort(readings, half, sizeof *readings, earlier);
+    qsort(readings, half, sizeof *readings, values_rising);
     struct reading mean = mean_of(readings, half);
     struct fit fit = {mean.at_s, mean.ahead_s, 0, INFINITY, round_trip_s};
     lay_slope(&fit, readings, half);

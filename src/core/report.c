@@ -61,18 +61,17 @@ double student(double p, long freedom) {
     return (low + high) / 2;
 }
 
-static void print_group(const struct samples *samples, size_t i, double trim) {
-    struct samples group = samples_group(samples, i);
-    double *times = malloc((group.count + 1) * sizeof *times);
-    size_t correct = 0;
-    for (size_t j = 0; times && j < group.count; j++)
-        if (group.at[j].valid)
-            times[correct++] = group.at[j].time_s;
-    if (times && group.count) {
+static void print_group(const struct samples *samples, size_t first, double trim) {
+    double *times = malloc(samples->count * sizeof *times);
+    size_t taken = 0, correct = 0;
+    for (size_t i = first; times && i != SAMPLE_NONE; i = samples->at[i].next, taken++)
+        if (samples->at[i].valid)
+            times[correct++] = samples->at[i].time_s;
+    if (times) {
         struct trimmed t = trimmed_mean(times, correct, trim);
-        printf("%-26s %10zu %7zu %8zu %6zu %12.4f %10.4f %12.4f %12.4f", group.at[0].operation,
-               group.at[0].bytes, group.count, correct, t.kept, t.mean * 1e6, t.error * 1e6,
-               t.least * 1e6, t.most * 1e6);
+        printf("%-26s %10zu %7zu %8zu %6zu %12.4f %10.4f %12.4f %12.4f",
+               samples->at[first].operation, samples->at[first].bytes, taken, correct, t.kept,
+               t.mean * 1e6, t.error * 1e6, t.least * 1e6, t.most * 1e6);
         for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
             double e = t.kept > 1 ? student(levels[l], (long)t.kept - 1) * t.error : NAN;
             printf(" %10.4f [%.4f, %.4f]", e * 1e6, (t.mean - e) * 1e6, (t.mean + e) * 1e6);
@@ -82,7 +81,6 @@ static void print_group(const struct samples *samples, size_t i, double trim) {
         fprintf(stderr, "cotejo: no memory for a line of the report; the samples are complete\n");
     }
     free(times);
-    free(group.at);
 }
 
 void report_print(const struct bench *bench) {

@@ -94,7 +94,7 @@ struct sampler {
     bool uncertain; // it was reported that the clocks are not known well enough
     // Values of each sample of a stage: the common start; begin, end and notes of this rank. Rank
     // 0 also has them of all ranks, one rank after the other, and memory for one value of each
-    // rank.
+    // rank. All of them are one piece of memory, which begins at `target`.
     double *target, *own, *all, *sorted;
     size_t room; // doubles in `own`
 };

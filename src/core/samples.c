@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Samples and the groups that they make: kept raw, in the order of measuring.
+#define _GNU_SOURCE // tdestroy
 #include "samples.h"
 
 #include "moments.h"
@@ -21,10 +22,6 @@ struct group {
     size_t last; // its last sample
 };
 
-static int in_order(double a, double b) {
-    return (a > b) - (a < b);
-}
-
 static int by_group(const void *one, const void *other) {
     const struct sample *a = &((const struct group *)one)->first;
     const struct sample *b = &((const struct group *)other)->first;
@@ -33,20 +30,12 @@ static int by_group(const void *one, const void *other) {
                                      : strcmp(a->operation, b->operation);
     for (int e = 0; order == 0 && column && column[e].name; e++)
         if (column_is_factor(&column[e]))
-            order = in_order(a->extra[e], b->extra[e]);
+            order = values_rising(&a->extra[e], &b->extra[e]);
     return order;
 }
 
 static int by_text(const void *one, const void *other) {
     return strcmp(((const struct name *)one)->text, ((const struct name *)other)->text);
-}
-
-static void tree_free(void **tree, int (*order)(const void *, const void *)) {
-    while (*tree) {
-        void *node = **(void ***)tree;
-        tdelete(node, tree, order);
-        free(node);
-    }
 }
 
 // Whether sample number `i` has its place in its group.
@@ -143,26 +132,11 @@ bool samples_first(const struct samples *samples, size_t from, size_t i) {
     return before == SAMPLE_NONE || before < from;
 }
 
-struct samples samples_group(const struct samples *samples, size_t i) {
-    struct samples group = {.columns = samples->columns};
-    size_t count = 0;
-    for (size_t j = i; j != SAMPLE_NONE; j = samples->at[j].next)
-        count++;
-    group.at = malloc(count * sizeof *group.at);
-    for (size_t j = i; group.at && j != SAMPLE_NONE; j = samples->at[j].next) {
-        group.at[group.count] = samples->at[j];
-        group.at[group.count].before = group.count ? group.count - 1 : SAMPLE_NONE;
-        group.at[group.count].next = group.count + 1 < count ? group.count + 1 : SAMPLE_NONE;
-        group.count++;
-    }
-    return group;
-}
-
 void samples_close(struct samples *samples) {
     if (samples->file)
         whole_abandon(samples->file, samples->path);
-    tree_free(&samples->groups, by_group); // compares names, which are freed after it
-    tree_free(&samples->named, by_text);
+    tdestroy(samples->groups, free);
+    tdestroy(samples->named, free);
     free(samples->rows);
     free(samples->at);
     *samples = (struct samples){0};
@@ -193,12 +167,10 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
             return;
         }
     }
-    char temporary[sizeof path + 8];
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    samples->file = fopen(temporary, "w+"); // rows are changed later: samples_void
-    if (!samples->file) {
-        failure_set(failure, STATUS_USAGE, "--output: cannot write %s (%s); choose another place",
-                    temporary, strerror(errno));
+    struct failure why = {0};
+    samples->file = whole_open(path, &why); // rows are changed later: samples_void
+    if (failed(&why)) {
+        failure_set(failure, STATUS_USAGE, "--output: %s; choose another place", why.text);
         return;
     }
     memcpy(samples->path, path, sizeof path);
@@ -379,6 +351,82 @@ void samples_void(struct samples *samples, size_t i, enum fault fault) {
         void_rows(samples->file, sample->row,
                   i + 1 < samples->written ? samples->at[i + 1].row : ftell(samples->file));
     }
+}
+
+// The least time of a valid sample, of sample `i` and those behind it in its group, that relies on
+// the clocks; infinite where none does.
+static double least_span(const struct samples *samples, size_t i) {
+    double least = INFINITY;
+    for (; i != SAMPLE_NONE; i = samples->at[i].next)
+        if (samples->at[i].span_s > 0 && samples->at[i].valid)
+            least = fmin(least, samples->at[i].span_s);
+    return least;
+}
+
+double samples_bound(const struct samples *samples, size_t from, double share) {
+    double bound_s = INFINITY;
+    for (size_t i = from; i < samples->count; i++)
+        if (samples_first(samples, from, i) && isfinite(least_span(samples, i)))
+            bound_s = fmin(bound_s, share * least_span(samples, i));
+    return bound_s;
+}
+
+void samples_void_since(struct samples *samples, size_t from, double share, double error_s) {
+    for (size_t i = from; i < samples->count; i++) {
+        bool wrong = samples_first(samples, from, i) && error_s > share * least_span(samples, i);
+        for (size_t j = i; wrong && j != SAMPLE_NONE; j = samples->at[j].next)
+            if (samples->at[j].span_s > 0)
+                samples_void(samples, j, FAULT_CLOCKS);
+    }
+}
+
+long samples_faulty(const struct samples *samples, size_t from, enum fault fault) {
+    long count = 0;
+    for (size_t i = from; i < samples->count; i++)
+        count += samples->at[i].fault == fault;
+    return count;
+}
+
+// Whether any sample of the group that begins with sample `i` is valid. Counts the faults.
+static bool any_valid(const struct samples *samples, size_t i, long faults[FAULT_KINDS]) {
+    for (; i != SAMPLE_NONE; i = samples->at[i].next) {
+        if (samples->at[i].valid)
+            return true;
+        faults[samples->at[i].fault]++;
+    }
+    return false;
+}
+
+long samples_useless(const struct samples *samples, size_t from, struct failure *failure) {
+    long useless = 0, useful = 0, faults[FAULT_KINDS] = {0};
+    const struct sample *first = NULL;
+    for (size_t i = from; i < samples->count; i++) {
+        long own[FAULT_KINDS] = {0};
+        if (!samples_first(samples, from, i))
+            continue;
+        if (any_valid(samples, i, own)) {
+            useful++;
+        } else if (own[FAULT_NONE] == 0) { // else the experiment decided that they do not count
+            first = useless++ ? first : &samples->at[i];
+            for (int f = 0; f < FAULT_KINDS; f++)
+                faults[f] += own[f];
+        }
+    }
+    if (useless == 0)
+        return 0;
+    struct failure found = {0};
+    failure_set(&found, STATUS_FAILED,
+                "no valid sample of %s of %zu B%s: %ld began late, %ld left their window, %ld had "
+                "clocks too far apart; give each rank a core of its own, use --start barrier, or "
+                "a quieter machine",
+                first->operation, first->bytes,
+                useless > 1 ? " and other operations or sizes" : "", faults[FAULT_LATE],
+                faults[FAULT_WINDOW], faults[FAULT_CLOCKS]);
+    if (useful == 0)
+        *failure = found;
+    else
+        fprintf(stderr, "cotejo: %s\n", found.text);
+    return useless;
 }
 
 void samples_publish(struct samples *samples, const struct json *json, struct failure *failure) {

@@ -96,6 +96,20 @@ void samples_stream(struct samples *samples, struct sample sample, int rank,
 // Makes a sample not valid, also in the file. Not while anything is timed.
 void samples_void(struct samples *samples, size_t i, enum fault fault);
 
+// The error of the clocks that every operation allows, of which samples were added since `from`:
+// the share of its least sample. Infinite where no sample relies on the clocks.
+double samples_bound(const struct samples *samples, size_t from, double share);
+// Makes the samples since `from` not valid of all operations that do not allow this error. A slow
+// operation does not excuse a quick one, nor does a quick one void a slow one.
+void samples_void_since(struct samples *samples, size_t from, double share, double error_s);
+
+// Returns how many samples since `from` have this fault.
+long samples_faulty(const struct samples *samples, size_t from, enum fault fault);
+
+// Returns how many operations and sizes have no valid sample among those since `from`, and reports
+// the reason, which is the failure if none has any.
+long samples_useless(const struct samples *samples, size_t from, struct failure *failure);
+
 // A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
 const char *samples_name(struct samples *samples, const char *name, struct failure *failure);
 
@@ -129,10 +143,6 @@ struct summary samples_summary(const struct samples *samples, size_t from);
 
 // Whether the sample at `i` is the first of its group among [from, samples->count).
 bool samples_first(const struct samples *samples, size_t from, size_t i);
-
-// Returns the samples from `i` on that belong to the group of sample `i`, contiguous in `at`, to
-// be freed. No memory: count 0.
-struct samples samples_group(const struct samples *samples, size_t i);
 
 // Members `samples` and `summary` of a launch description, in an open JSON object.
 void samples_describe(const struct samples *samples, struct json *json, struct failure *failure);

@@ -2,8 +2,8 @@
 // The methods by which ranks start an operation together, and the time that each method reports.
 #include "start.h"
 
-#include "barrier.h"
 #include "moments.h"
+#include "ranks.h"
 
 // With many ranks, the operating system always delays some. A sample is valid although this share
 // of the ranks begins later than allowed (with fewer than 100 ranks: none), as long as no rank is
@@ -18,25 +18,12 @@ static double announce_start(const struct start_line *line) {
     return moment;
 }
 
-static double meet_window(struct start_line *line, long i) {
-    if (i == 0)
-        line->first_s = announce_start(line);
-    return line->first_s + (double)i * line->slot_s;
-}
-
-static double meet_round(struct start_line *line, long i) {
-    (void)i;
-    return announce_start(line);
-}
-
-static double meet_barrier(struct start_line *line, long i) {
-    (void)i;
+static double meet_barrier(const struct start_line *line) {
     barrier_enter(line->comm);
     return 0;
 }
 
-static double meet_mpi(struct start_line *line, long i) {
-    (void)i;
+static double meet_mpi(const struct start_line *line) {
     PMPI_Barrier(line->comm);
     return 0;
 }
@@ -67,17 +54,13 @@ static struct verdict longest(const struct times *times, double target) {
     return verdict;
 }
 
-static double late_of(const struct times *times, int rank) {
-    return times->begin[rank * times->stride] - times->target -
-           (times->offsets ? times->offsets[rank] : 0);
-}
-
 // Notes how late the ranks began. Returns how many of them began later than `allowed_s`.
 static int note_lateness(const struct times *times, double allowed_s, struct verdict *verdict) {
     int late = 0;
     verdict->late_s = -INFINITY;
     for (int r = 0; r < times->ranks; r++) {
-        double late_s = late_of(times, r);
+        double late_s = times->begin[r * times->stride] - times->target -
+                        (times->offsets ? times->offsets[r] : 0);
         verdict->late_s = fmax(verdict->late_s, late_s);
         late += late_s > allowed_s;
         if (times->sorted)
@@ -132,8 +115,8 @@ static struct verdict judge_row(const struct start_line *line, const struct time
 }
 
 static const struct start starts[] = {
-    {"windows", true, true, false, meet_window, judge_window},
-    {"round-time", true, false, false, meet_round, judge_clocked},
+    {"windows", true, true, false, announce_start, judge_window},
+    {"round-time", true, false, false, announce_start, judge_clocked},
     {"barrier", false, false, false, meet_barrier, judge_own},
     {"mpi-barrier", false, false, false, meet_mpi, judge_own},
     {"loop", false, false, true, meet_barrier, judge_row},

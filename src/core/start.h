@@ -11,7 +11,7 @@ struct start_line {
     const struct sync *sync;
     double lead_s;     // from the announcement of a start to the start: one value per launch
     double slot_s;     // length of a window
-    double first_s;    // start of the running stage on the shared clock; windows only
+    double first_s;    // the last start that was announced; of windows, that of the stage
     double late_s;     // lateness that is always allowed
     double late_share; // lateness that is allowed, as a share of the sample's time
 };
@@ -40,9 +40,9 @@ struct start {
     bool clocked; // ranks start at moments of the shared clock
     bool windows; // each sample has a window that the operation must not leave
     bool loop;    // samples follow each other in one row of calls
-    // Meets the other ranks before sample `i` of a stage. Returns the common start on the shared
-    // clock (any value if the method has none).
-    double (*meet)(struct start_line *line, long i);
+    // Meets the other ranks before a sample, or before all windows of a stage. Returns the common
+    // start on the shared clock (any value if the method has none).
+    double (*meet)(const struct start_line *line);
     struct verdict (*judge)(const struct start_line *line, const struct times *times);
 };
 

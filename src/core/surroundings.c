@@ -6,13 +6,14 @@
 #include "hazards.h"
 #include "host.h"
 #include "options.h"
+#include "placement.h"
 
 #include <unistd.h>
 
 extern char **environ;
 
 struct surroundings surroundings_begin(void) {
-    return (struct surroundings){machine_seconds(), node_load(), machine_counts_read(""),
+    return (struct surroundings){monotonic_s(), node_load(), machine_counts_read(""),
                                  disturbance_read()};
 }
 
@@ -49,41 +50,14 @@ static void fail(struct failure *failure) {
     failure_set(failure, STATUS_FAILED, "no memory to describe what is around the ranks");
 }
 
-static void host_name(char *name, size_t room) {
-#ifdef COTEJO_SIMULATED
-    char simulated[MPI_MAX_PROCESSOR_NAME];
-    int length;
-    MPI_Get_processor_name(simulated, &length);
-    snprintf(name, room, "%s", simulated);
-#else
-    if (gethostname(name, room) != 0)
-        *name = '\0';
-    name[room - 1] = '\0';
-#endif
-}
-
-// One rank of each host describes it; simulated hosts are all on one machine, rank 0's.
-static bool speaks(MPI_Comm comm, int rank) {
-#ifdef COTEJO_SIMULATED
-    (void)comm;
-    return rank == 0;
-#else
-    MPI_Comm host;
-    int place;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &place);
-    MPI_Comm_free(&host);
-    return place == 0;
-#endif
-}
-
+// One rank of each machine describes it.
 static void describe_nodes(const struct surroundings *begin, MPI_Comm comm, int rank,
                            struct json *json, struct failure *failure) {
     struct fold fold = {0};
-    if (speaks(comm, rank)) {
-        char name[256];
+    if (placement_on_machine(comm) == 0) {
+        char name[HOST_ROOM];
         struct json node = {0}, host = {0};
-        host_name(name, sizeof name);
+        placement_host(name);
         json_string(&host, name);
         node_describe(&node);
         node.lost = node.lost || host.lost;
@@ -160,7 +134,7 @@ static void describe_machine(const struct surroundings *begin, MPI_Comm comm, in
     double mine[NUMBERS] = {[STEAL] = now.steal_s - begin->counts.steal_s,
                             [THROTTLED] = now.throttled_s - begin->counts.throttled_s,
                             [QUOTA] = -machine_quota("")};
-    double worst[NUMBERS], lasted_s = machine_seconds() - begin->at_s;
+    double worst[NUMBERS], lasted_s = monotonic_s() - begin->at_s;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     char setting[16];
     for (int i = 0; i < NUMBERS; i++)

@@ -11,7 +11,7 @@
 
 // State of this rank and its host at the begin of a launch.
 struct surroundings {
-    double at_s; // machine_seconds()
+    double at_s; // monotonic_s()
     double load;
     struct machine_counts counts;
     struct disturbance disturbance;

@@ -2,7 +2,6 @@
 // Synchronises the clocks of all ranks by messages, and measures the remaining error.
 #include "sync.h"
 
-#include "barrier.h"
 #include "fold.h"
 #include "moments.h"
 #include "ranks.h"
@@ -13,13 +12,9 @@
 
 enum { EXCHANGES_MOST = 10000 };
 
-static struct line sync_line(const struct sync *sync, int peer, struct model model) {
-    return (struct line){sync->comm, peer, sync->clock, model};
-}
-
 // How far `peer` is ahead, by the quickest of many exchanges.
 static double quickest(struct sync *sync, int peer) {
-    struct line line = sync_line(sync, peer, (struct model){0});
+    struct line line = {.comm = sync->comm, .peer = peer, .clock = sync->clock};
     struct reading reading = line_ask(&line, sync->patience, EXCHANGES_MOST);
     line_hang_up(&line);
     sync->learnt_trip_s = reading.round_trip_s;
@@ -27,7 +22,7 @@ static double quickest(struct sync *sync, int peer) {
 }
 
 static void serve_plain(const struct sync *sync, int peer) {
-    struct line line = sync_line(sync, peer, (struct model){0});
+    struct line line = {.comm = sync->comm, .peer = peer, .clock = sync->clock};
     line_serve(&line);
 }
 
@@ -110,13 +105,6 @@ static void learn_hierarchical(struct sync *sync, struct failure *failure) {
 // uses messages for all ranks, so that it finds hosts without a common clock; later ones do as the
 // measurement does.
 static void learn_two_level(struct sync *sync, struct failure *failure) {
-    struct {
-        struct model model;
-        double slope, slope_se;
-        bool slope_applied;
-        uint64_t origin;
-        int rank;
-    } first;
     int apart = sync->clock->kind == CLOCK_WTIME || sync->clock->disturbed, any, place;
     PMPI_Allreduce(&apart, &any, 1, MPI_INT, MPI_MAX, sync->comm);
     if (any) {
@@ -131,21 +119,19 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
     if (sync->first)
         learn_tree(sync, sync->firsts, failure);
     if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
-        first.model = sync->model;
-        first.slope = sync->slope;
-        first.slope_se = sync->slope_se;
-        first.slope_applied = sync->slope_applied;
-        first.origin = sync->clock->origin;
-        first.rank = sync->rank;
+        struct {
+            struct sync sync;
+            uint64_t origin;
+        } first = {*sync, sync->clock->origin};
         PMPI_Bcast(&first, sizeof first, MPI_BYTE, 0, sync->host);
         double later = (double)(int64_t)(sync->clock->origin - first.origin) * sync->clock->scale;
-        sync->model = first.model;
-        sync->slope = first.slope;
-        sync->slope_se = first.slope_se;
-        sync->slope_applied = first.slope_applied;
+        sync->model = first.sync.model;
+        sync->slope = first.sync.slope;
+        sync->slope_se = first.sync.slope_se;
+        sync->slope_applied = first.sync.slope_applied;
         sync->model.offset += later;
         sync->model.reference -= later;
-        sync->exact = first.rank == 0;
+        sync->exact = first.sync.rank == 0;
         int exact = sync->exact, all_exact;
         PMPI_Allreduce(&exact, &all_exact, 1, MPI_INT, MPI_MIN, sync->comm);
         sync->all_exact = all_exact != 0;
@@ -258,18 +244,13 @@ static struct found look(const struct sync *sync, MPI_Comm comm) {
     return mine;
 }
 
-static int by_error(const void *a, const void *b) {
-    double x = ((const struct found *)a)->error_s, y = ((const struct found *)b)->error_s;
-    return (x > y) - (x < y);
-}
-
 // Measures the error of each rank as the median of some looks. `by_host`: by messages only between
 // the first ranks of the hosts, as the other ranks of a host have the same error.
 static void find_error(struct sync *sync, bool by_host) {
     struct found found[SYNC_LOOKS] = {0};
     for (int i = 0; i < SYNC_LOOKS && (!by_host || sync->first); i++)
         found[i] = look(sync, by_host ? sync->firsts : sync->comm);
-    qsort(found, SYNC_LOOKS, sizeof *found, by_error);
+    qsort(found, SYNC_LOOKS, sizeof *found, values_rising);
     struct found median = found[SYNC_LOOKS / 2];
     if (by_host)
         PMPI_Bcast(&median, FOUND_DOUBLES, MPI_DOUBLE, 0, sync->host);

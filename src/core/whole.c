@@ -2,6 +2,7 @@
 #include "whole.h"
 
 #include <fcntl.h>
+#include <libgen.h>
 #include <unistd.h>
 
 static void temporary_of(const char *path, char room[PATH_MAX]) {
@@ -12,10 +13,7 @@ static void temporary_of(const char *path, char room[PATH_MAX]) {
 static void sync_folder(const char *path) {
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    int handle = open(slash ? folder : ".", O_RDONLY);
+    int handle = open(dirname(folder), O_RDONLY);
     if (handle >= 0) {
         (void)!fsync(handle);
         close(handle);
@@ -24,6 +22,15 @@ static void sync_folder(const char *path) {
 
 static void cannot_write(const char *path, struct failure *failure) {
     failure_set(failure, STATUS_USAGE, "cannot write %s (%s)", path, strerror(errno));
+}
+
+FILE *whole_open(const char *path, struct failure *failure) {
+    char temporary[PATH_MAX];
+    temporary_of(path, temporary);
+    FILE *file = fopen(temporary, "w+");
+    if (!file)
+        cannot_write(path, failure);
+    return file;
 }
 
 void whole_publish(FILE *file, const char *path, struct failure *failure) {
@@ -55,13 +62,9 @@ void whole_abandon(FILE *file, const char *path) {
 }
 
 void write_whole(const char *path, const char *text, size_t length, struct failure *failure) {
-    char temporary[PATH_MAX];
-    temporary_of(path, temporary);
-    FILE *file = fopen(temporary, "w");
-    if (!file) {
-        cannot_write(path, failure);
+    FILE *file = whole_open(path, failure);
+    if (!file)
         return;
-    }
     fwrite(text, 1, length, file);
     fputc('\n', file);
     whole_publish(file, path, failure);

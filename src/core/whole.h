@@ -4,6 +4,9 @@
 
 #include "failure.h"
 
+// Opens a file for writing and reading under the name `path`.tmp. NULL: impossible, failure set.
+FILE *whole_open(const char *path, struct failure *failure);
+
 // Puts an open file that was written as `path`.tmp on the disk, closes it and gives it the name
 // `path`, which is on the disk, too, when this returns. Whatever fails, `path` is what it was.
 void whole_publish(FILE *file, const char *path, struct failure *failure);

@@ -3,7 +3,6 @@
 // what several of them do alike.
 #pragma once
 
-#include "barrier.h"
 #include "curve.h"
 #include "errors.h"
 #include "host.h"

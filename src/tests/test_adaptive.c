@@ -30,6 +30,18 @@ static double straight(size_t bytes) {
     return 20 + (double)bytes / 125;
 }
 
+// Value of the curve at a size within its ends, on the straight line between the neighbours.
+static double curve_at(const struct point *curve, size_t count, size_t bytes) {
+    size_t i = 1;
+    while (i + 1 < count && curve[i].bytes < bytes)
+        i++;
+    if (count < 2)
+        return curve[0].value;
+    const struct point *a = &curve[i - 1], *b = &curve[i];
+    return a->value + ((double)bytes - (double)a->bytes) / (double)(b->bytes - a->bytes) *
+                          (b->value - a->value);
+}
+
 static uint64_t random_state;
 
 // 0 to 1.

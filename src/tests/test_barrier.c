@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that no rank leaves cotejo's barrier before all ranks have entered it, and its tree with
 // numbers of ranks that no machine here has. Launched on ranks of one host, whose clock is one.
-#include "barrier.h"
+#include "ranks.h"
+
 #include "check.h"
 
 #include <mpi.h>

@@ -91,12 +91,10 @@ static void run_both(void *state, long calls) {
 static double own_time(const struct samples *samples, size_t from) {
     if (samples->count == from)
         return 0;
-    struct samples alone = samples_group(samples, from);
-    double time = alone.count ? samples_summary(&alone, 0).median_s : 0;
+    double time = samples_summary(samples, from).median_s;
     if (isnan(time))
-        for (size_t i = 0; i < alone.count; i++)
-            time = fmin(time, alone.at[i].time_s); // of NaN and a number the number
-    free(alone.at);
+        for (size_t i = from; i < samples->count; i++)
+            time = fmin(time, samples->at[i].time_s); // of NaN and a number the number
     return time;
 }
 
