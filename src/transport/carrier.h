@@ -55,16 +55,5 @@ const char *library_version(void);
 // The rank that the library's own launcher gave this process; -1: it has none.
 int library_rank(void);
 
-// Opens the carrier (TCP, UDP, PVM, ...) that --transport names between the ranks of `comm`, and
-// prints its name on rank 0. `grouped`: the ranks also join a group of the carrier, which a
-// broadcast needs. Collective. All ranks end with the same failure.
-void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options, bool grouped,
-               struct failure *failure);
-void ways_close(struct ways *ways);
-
-// Sends and receives, but not after a failure.
-void ways_send(struct ways *ways, int to, const char *bytes, size_t count);
-void ways_receive(struct ways *ways, int from, char *bytes, size_t count);
-
 // Notes what the system said of a message from or to rank `other`.
 void ways_fail(struct ways *ways, const char *what, int other);

@@ -7,10 +7,8 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
-#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -27,17 +25,12 @@ static int *own_socket(struct ways *ways) {
 // The interface's address for all; the loopback's own, which no interface names.
 static struct in_addr for_all(struct ways *ways, const struct interface *interface,
                               struct in_addr here) {
-    struct ifreq request = {0};
-    struct in_addr all = {htonl(ntohl(here.s_addr) | 0xffffff)};
     if (ntohl(here.s_addr) >> 24 == IN_LOOPBACKNET)
-        return all;
-    memcpy(request.ifr_name, interface->name, sizeof request.ifr_name);
-    if (ioctl(*own_socket(ways), SIOCGIFBRDADDR, &request) != 0)
-        failure_set(ways->failure, STATUS_USAGE, "interface %s has no broadcast: %s",
-                    interface->name, strerror(errno));
-    else
-        memcpy(&all, &((struct sockaddr_in *)&request.ifr_broadaddr)->sin_addr, sizeof all);
-    return all;
+        return (struct in_addr){htonl(ntohl(here.s_addr) | 0xffffff)};
+    if (!interface->broadcast.sin_family)
+        failure_set(ways->failure, STATUS_USAGE, "interface %s has no address for broadcasts",
+                    interface->name);
+    return interface->broadcast.sin_addr;
 }
 
 // Lets the socket receive messages to all, and nothing else. Ranks of one host share the port, and

@@ -17,8 +17,11 @@ void ways_fail(struct ways *ways, const char *what, int other) {
                     other, said);
 }
 
-void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options, bool grouped,
-               struct failure *failure) {
+// Opens the carrier (TCP, UDP, PVM, ...) that --transport names between the ranks of `comm`, and
+// prints its name on rank 0. `grouped`: the ranks also join a group of the carrier, which a
+// broadcast needs. Collective. All ranks end with the same failure.
+static void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options,
+                      bool grouped, struct failure *failure) {
     *ways =
         (struct ways){.comm = comm, .options = options, .grouped = grouped, .failure = failure};
     MPI_Comm_rank(comm, &ways->rank);
@@ -37,17 +40,13 @@ void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options, 
         printf("transport %s: %s\n", ways->carrier->name, ways->carrier->summary);
 }
 
-void ways_close(struct ways *ways) {
-    if (ways->carrier)
-        ways->carrier->close(ways);
-}
-
-void ways_send(struct ways *ways, int to, const char *bytes, size_t count) {
+// Sends and receives, but not after a failure.
+static void ways_send(struct ways *ways, int to, const char *bytes, size_t count) {
     if (!failed(ways->failure))
         ways->carrier->send(ways, to, bytes, count);
 }
 
-void ways_receive(struct ways *ways, int from, char *bytes, size_t count) {
+static void ways_receive(struct ways *ways, int from, char *bytes, size_t count) {
     if (!failed(ways->failure))
         ways->carrier->receive(ways, from, bytes, count);
 }
@@ -202,7 +201,8 @@ static void open_buffers(struct bench *bench, struct layer *layer, size_t most) 
 static struct ways ways;
 
 static void close_all(void) {
-    ways_close(&ways);
+    if (ways.carrier)
+        ways.carrier->close(&ways);
 }
 
 static struct operation operation_of(struct layer *layer) {
@@ -247,8 +247,7 @@ static const struct option broadcast_options[] = {
     {"broadcast", OPTION_CHOICE, "sends", "", "sends|library|group", 0, 0,
      "sends: one to each rank in turn; library: what it has for that, where it has it: PVM's "
      "multicast, LAM's MPI_Bcast; over UDP and frames a physical broadcast; group: PVM's "
-     "broadcast "
-     "to a group, whose members it asks its group server for"},
+     "broadcast to a group, whose members it asks its group server for"},
     {0},
 };
 

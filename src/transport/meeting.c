@@ -3,14 +3,13 @@
 #define _GNU_SOURCE // accept4
 #include "meeting.h"
 
-#include "barrier.h"
 #include "carrier.h"
 #include "errors.h"
+#include "ranks.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 // Connections that have not said yet who they are; the oldest makes room.
@@ -38,12 +37,6 @@ bool meeting_read(struct meeting *meeting) {
 
 bool meeting_is_local(const struct meeting *meeting) {
     return strncmp(meeting->host, "127.", 4) == 0;
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void forget(struct waiting *waiting, int *count, int i) {
@@ -87,12 +80,12 @@ bool meeting_accept(const struct meeting *meeting, int listening, int *to) {
     struct waiting waiting[WAITING_MOST];
     struct pollfd polled[WAITING_MOST + 1];
     int count = 0, missing = meeting->size - 1;
-    double end = now() + MEETING_S;
-    while (missing > 0 && now() < end) {
+    double end = monotonic_s() + MEETING_S;
+    while (missing > 0 && monotonic_s() < end) {
         polled[0] = (struct pollfd){.fd = listening, .events = POLLIN};
         for (int i = 0; i < count; i++)
             polled[i + 1] = (struct pollfd){.fd = waiting[i].fd, .events = POLLIN};
-        if (poll(polled, (nfds_t)count + 1, (int)(1e3 * (end - now())) + 1) < 0)
+        if (poll(polled, (nfds_t)count + 1, (int)(1e3 * (end - monotonic_s())) + 1) < 0)
             continue;
         for (int i = count - 1; i >= 0; i--)
             if (polled[i + 1].revents && heard_out(meeting, &waiting[i], to, &missing))
@@ -112,8 +105,8 @@ bool meeting_greet(const struct meeting *meeting, int connection, int rank) {
     return send(connection, &greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting;
 }
 
-// The tree of ranks, and their meeting, for connections to rank 0 only: rank 0 receives from one
-// rank after the other.
+// The functions of ranks.h for connections to rank 0 only: rank 0 receives from one rank after the
+// other. A rank that waits sleeps.
 
 int tree_rounds(int size) {
     return size - 1;
@@ -132,6 +125,17 @@ void barrier_enter(MPI_Comm comm) {
 
 void announce(MPI_Comm comm, double *values, int count) {
     MPI_Bcast(values, count, MPI_DOUBLE, 0, comm);
+}
+
+int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet) {
+    int rank, first;
+    (void)quiet;
+    MPI_Comm_rank(comm, &rank);
+    int mine = failed(failure) ? rank : INT_MAX;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
+    if (first < INT_MAX)
+        MPI_Bcast(failure, sizeof *failure, MPI_BYTE, first, comm);
+    return failure->status;
 }
 
 // There is no library that reports errors here: what goes wrong between ranks ends the process

@@ -6,8 +6,10 @@
 #include "meeting.h"
 #include "ranks.h"
 
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
@@ -63,81 +65,72 @@ int socket_open(struct ways *ways, int family, int type, int protocol, const cha
     return made;
 }
 
-static void look_up(struct ways *ways, int control, struct interface *found) {
+// The first address of that family in the kernel's list: of the interface `name`, or, if that is
+// empty, of one beside the loopback that is up. NULL: there is none.
+static const struct ifaddrs *find_address(const struct ifaddrs *all, const char *name,
+                                          sa_family_t family) {
+    for (; all; all = all->ifa_next)
+        if (all->ifa_addr && all->ifa_addr->sa_family == family &&
+            (*name ? strcmp(all->ifa_name, name) == 0
+                   : (all->ifa_flags & (IFF_RUNNING | IFF_LOOPBACK)) == IFF_RUNNING))
+            return all;
+    return NULL;
+}
+
+static void look_up(const struct ifaddrs *all, const struct ifaddrs *link,
+                    struct interface *found) {
+    const struct sockaddr_ll *place = (const struct sockaddr_ll *)link->ifa_addr;
+    const struct ifaddrs *ipv4 = find_address(all, link->ifa_name, AF_INET);
     struct ifreq request = {0};
-    memcpy(request.ifr_name, found->name, sizeof request.ifr_name);
-    if (ioctl(control, SIOCGIFINDEX, &request) != 0) {
-        failure_set(ways->failure, STATUS_USAGE, "--interface '%s': %s; `ip link` lists them",
-                    found->name, strerror(errno));
-        return;
-    }
-    found->index = request.ifr_ifindex;
+    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    snprintf(found->name, sizeof found->name, "%s", link->ifa_name);
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", link->ifa_name);
+    found->index = place->sll_ifindex;
+    memcpy(found->address, place->sll_addr, sizeof found->address);
     if (ioctl(control, SIOCGIFMTU, &request) == 0)
         found->mtu = request.ifr_mtu;
-    if (ioctl(control, SIOCGIFHWADDR, &request) == 0)
-        memcpy(found->address, request.ifr_hwaddr.sa_data, sizeof found->address);
-}
-
-static void choose(int control, char *name, size_t room) {
-    struct if_nameindex *all = if_nameindex();
-    strncpy(name, "lo", room);
-    for (struct if_nameindex *one = all; one && one->if_index; one++) {
-        struct ifreq request = {0};
-        strncpy(request.ifr_name, one->if_name, sizeof request.ifr_name - 1);
-        if (ioctl(control, SIOCGIFFLAGS, &request) != 0 || !(request.ifr_flags & IFF_RUNNING) ||
-            (request.ifr_flags & IFF_LOOPBACK))
-            continue;
-        strncpy(name, one->if_name, room - 1);
-        break;
-    }
-    if_freenameindex(all);
-}
-
-// Ranks of one host reach each other by the loopback only.
-static bool one_host(const struct ways *ways) {
-    MPI_Comm host;
-    int here;
-    MPI_Comm_split_type(ways->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    MPI_Comm_size(host, &here);
-    return here == ways->size;
+    close(control);
+    if (ipv4)
+        memcpy(&found->ipv4, ipv4->ifa_addr, sizeof found->ipv4);
+    if (ipv4 && (ipv4->ifa_flags & IFF_BROADCAST) && ipv4->ifa_broadaddr)
+        memcpy(&found->broadcast, ipv4->ifa_broadaddr, sizeof found->broadcast);
 }
 
 void interface_find(struct ways *ways, struct interface *interface) {
+    const char *name = options_text(ways->options, "interface");
+    struct ifaddrs *all = NULL;
+    MPI_Comm host;
+    int here;
     *interface = (struct interface){.mtu = 1500};
-    bool together = one_host(ways);
-    const char *given = options_text(ways->options, "interface");
-    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (*given)
-        strncpy(interface->name, given, sizeof interface->name - 1);
-    else if (together)
-        strncpy(interface->name, "lo", sizeof interface->name - 1);
+    MPI_Comm_split_type(ways->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &here);
+    getifaddrs(&all);
+    if (!*name && (here == ways->size || !find_address(all, "", AF_PACKET)))
+        name = "lo"; // ranks of one host reach each other by the loopback only
+    const struct ifaddrs *link = find_address(all, name, AF_PACKET);
+    if (link)
+        look_up(all, link, interface);
     else
-        choose(control, interface->name, sizeof interface->name);
-    look_up(ways, control, interface);
-    close(control);
+        failure_set(ways->failure, STATUS_USAGE, "--interface '%s': %s; `ip link` lists them",
+                    name, strerror(ENODEV));
+    freeifaddrs(all);
 }
 
 void interface_ipv4(struct ways *ways, const struct interface *interface,
                     struct sockaddr_storage *address) {
-    struct ifreq request = {0};
     struct meeting meeting;
-    memset(address, 0, sizeof *address);
+    struct sockaddr_in here = interface->ipv4;
     // On one host nothing has to listen where others could reach it: the kernel takes the same
     // way.
     if (!*options_text(ways->options, "interface") && meeting_read(&meeting) &&
-        meeting_is_local(&meeting)) {
-        *(struct sockaddr_in *)address =
+        meeting_is_local(&meeting))
+        here =
             (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        return;
-    }
-    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    memcpy(request.ifr_name, interface->name, sizeof request.ifr_name);
-    if (!failed(ways->failure) && ioctl(control, SIOCGIFADDR, &request) != 0)
-        failure_set(ways->failure, STATUS_USAGE, "interface %s has no IPv4 address: %s",
-                    interface->name, strerror(errno));
-    else
-        memcpy(address, &request.ifr_addr, sizeof request.ifr_addr);
-    close(control);
+    else if (!here.sin_family)
+        failure_set(ways->failure, STATUS_USAGE, "interface %s has no IPv4 address",
+                    interface->name);
+    memset(address, 0, sizeof *address);
+    memcpy(address, &here, sizeof here);
 }
 
 void tell_all(struct ways *ways, const void *mine, void *all, size_t bytes) {

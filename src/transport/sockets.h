@@ -22,13 +22,14 @@ ssize_t socket_hear(struct ways *ways, int from, struct msghdr *message);
 ssize_t socket_read(struct ways *ways, int from, void *bytes, size_t count);
 
 // The interface towards the other ranks: that of the option --interface, else the first one
-// beside the loopback that is up, else the loopback. Its number, its name and its hardware
-// address (6 B).
+// beside the loopback that is up, else the loopback. Its number, its name, its hardware address
+// (6 B) and those of IPv4.
 struct interface {
     int index;
     char name[32];
     unsigned char address[6];
     int mtu;
+    struct sockaddr_in ipv4, broadcast; // family 0: it has none
 };
 void interface_find(struct ways *ways, struct interface *interface);
 

@@ -123,10 +123,6 @@ static void become_rank(const struct start *start, int rank) {
     _exit(USAGE);
 }
 
-static int status_of(int status) {
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 int main(int count, char **words) {
     struct start start = {0};
     pid_t pids[RANKS_MOST];
@@ -162,7 +158,7 @@ int main(int count, char **words) {
             if (pids[i] == ended)
                 pids[i] = -1;
         if (status != 0 && !bad)
-            bad = status_of(status);
+            bad = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     return bad;
 }
