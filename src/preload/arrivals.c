@@ -18,9 +18,8 @@
 #include "intercept.h"
 
 #include <mpi.h>
-#include <stdarg.h>
 
-enum { CALLS_MOST = 1 << 20, TEXT_MOST = 1 << 17, GROUPS_MOST = 1000, PART = 1024 };
+enum { CALLS_MOST = 1 << 20, GROUPS_MOST = 1000 };
 
 struct call {
     const char *operation; // a constant
@@ -41,16 +40,11 @@ static struct {
     long count, fewer, lost; // fewer: on communicators of fewer ranks
 } recorder;
 
-static bool of_all(MPI_Comm comm) {
-    int size = 0;
-    PMPI_Comm_size(comm, &size);
-    return size == recorder.size;
-}
-
 static void arrive(const char *operation, MPI_Count n, MPI_Datatype type, MPI_Comm comm) {
     double at_s = clock_now(&recorder.clock);
-    int unit = 0;
-    if (!of_all(comm)) {
+    int unit = 0, size = 0;
+    PMPI_Comm_size(comm, &size);
+    if (size != recorder.size) {
         recorder.fewer++;
         return;
     }
@@ -118,17 +112,14 @@ struct group {
     long calls;
 };
 
-static bool is_of(const struct call *call, const struct group *group) {
-    return strcmp(call->operation, group->operation) == 0 && call->bytes == group->bytes;
-}
-
 // The groups in the order of their first calls, on rank 0, and the group of each call.
 static int find_groups(struct group *groups) {
     int count = 0;
     for (long i = 0; i < recorder.count; i++) {
         struct call *call = &recorder.calls[i];
         int g = 0;
-        while (g < count && !is_of(call, &groups[g]))
+        while (g < count && (strcmp(call->operation, groups[g].operation) != 0 ||
+                             call->bytes != groups[g].bytes))
             g++;
         if (g == count && count < GROUPS_MOST) {
             groups[count].bytes = call->bytes;
@@ -147,21 +138,18 @@ static int share_groups(struct group *groups, struct failure *failure) {
     int count = recorder.rank == 0 ? find_groups(groups) : 0;
     PMPI_Bcast(&count, 1, MPI_INT, 0, recorder.comm);
     PMPI_Bcast(groups, count * (int)sizeof *groups, MPI_BYTE, 0, recorder.comm);
-    for (long from = 0; from < recorder.count; from += PART) {
-        int part[PART], n = recorder.count - from < PART ? (int)(recorder.count - from) : PART;
-        for (int i = 0; i < n; i++)
-            part[i] = recorder.calls[from + i].group;
-        PMPI_Bcast(part, n, MPI_INT, 0, recorder.comm);
-        for (int i = 0; i < n; i++) {
-            struct call *call = &recorder.calls[from + i];
-            call->group = part[i];
-            if (call->group >= 0 && strcmp(call->operation, groups[call->group].operation) != 0)
-                failure_set(failure, STATUS_FAILED,
-                            "call %ld of all ranks is %s on rank %d and %s on rank 0; nothing is "
-                            "written",
-                            from + i, call->operation, recorder.rank,
-                            groups[call->group].operation);
-        }
+    MPI_Datatype members; // `group` of each call
+    PMPI_Type_vector((int)recorder.count, 1, sizeof(struct call) / sizeof(int), MPI_INT, &members);
+    PMPI_Type_commit(&members);
+    PMPI_Bcast(&recorder.calls->group, 1, members, 0, recorder.comm);
+    PMPI_Type_free(&members);
+    for (long i = 0; i < recorder.count; i++) {
+        const struct call *call = &recorder.calls[i];
+        if (call->group >= 0 && strcmp(call->operation, groups[call->group].operation) != 0)
+            failure_set(failure, STATUS_FAILED,
+                        "call %ld of all ranks is %s on rank %d and %s on rank 0; nothing is "
+                        "written",
+                        i, call->operation, recorder.rank, groups[call->group].operation);
     }
     ranks_agree(recorder.comm, failure, false);
     return count;
@@ -232,47 +220,30 @@ static int chosen(const struct group *groups, int count) {
     return best;
 }
 
-// Text that grows; what does not fit is a failure.
-struct text {
-    char *bytes;
-    size_t length, room;
-};
-
-static void add(struct text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(text->bytes + text->length, text->room - text->length, format, arguments);
-    va_end(arguments);
-    if (n > 0)
-        text->length += (size_t)n < text->room - text->length ? (size_t)n : 0;
-}
-
 static void write_pattern(const char *path, const struct group *group,
                           const struct pattern *pattern, double error_s, struct failure *failure) {
-    struct text text = {.room = 400 + 40 * (size_t)recorder.size};
-    text.bytes = malloc(text.room);
-    if (!text.bytes) {
-        failure_set(failure, STATUS_FAILED, "no memory for %d ranks", recorder.size);
-        return;
-    }
-    add(&text, "# medians of %ld calls of %s with %.0f B\n# error_s %.3g\nrank,offset_s\n",
-        group->calls, group->operation, group->bytes, error_s);
+    FILE *file = whole_open(path, failure);
     double first = INFINITY; // of medians none need be 0
+    if (!file)
+        return;
+    fprintf(file, "# medians of %ld calls of %s with %.0f B\n# error_s %.3g\nrank,offset_s\n",
+            group->calls, group->operation, group->bytes, error_s);
     for (int r = 0; r < recorder.size; r++)
         first = fmin(first, pattern->behind[r]);
     for (int r = 0; r < recorder.size; r++)
-        add(&text, "%d,%.9g\n", r, pattern->behind[r] - first);
-    write_whole(path, text.bytes, text.length - 1, failure); // which ends the last line
-    free(text.bytes);
+        fprintf(file, "%d,%.9g\n", r, pattern->behind[r] - first);
+    whole_publish(file, path, failure);
 }
 
 // Both files, on rank 0; collective.
 static void tell(const char *path, double error_s, struct failure *failure) {
-    struct text table = {malloc(TEXT_MOST), 0, TEXT_MOST};
     struct pattern pattern = {calloc((size_t)recorder.size, sizeof(double)), 0, 0};
     struct group *groups = calloc(GROUPS_MOST, sizeof *groups);
+    FILE *table = NULL; // of rank 0
     int count = 0, kept = -1;
-    if (!table.bytes || !groups || !pattern.behind)
+    char beside[PATH_MAX];
+    snprintf(beside, sizeof beside, "%s.calls", path);
+    if (!groups || !pattern.behind)
         failure_set(failure, STATUS_FAILED, "no memory for a table of calls");
     if (ranks_agree(recorder.comm, failure, false) == STATUS_OK) {
         count = share_groups(groups, failure);
@@ -282,27 +253,27 @@ static void tell(const char *path, double error_s, struct failure *failure) {
         failure_set(failure, STATUS_FAILED,
                     "no collective call of all %d ranks%s was seen; nothing is written",
                     recorder.size, getenv("COTEJO_ARRIVALS_OF") ? " of that name" : "");
-    ranks_agree(recorder.comm, failure, false);
-    if (!failed(failure))
-        add(&table,
-            "# moments to within %.3g s; %ld calls of fewer ranks and %ld beyond the room for "
-            "them "
-            "are not in it\n"
-            "operation,bytes,calls,spread_s,spread_p95_s\n",
-            error_s, recorder.fewer, recorder.lost);
+    if (ranks_agree(recorder.comm, failure, false) == STATUS_OK && recorder.rank == 0)
+        table = whole_open(beside, failure);
+    if (table)
+        fprintf(table,
+                "# moments to within %.3g s; %ld calls of fewer ranks and %ld beyond the room for "
+                "them are not in it\n"
+                "operation,bytes,calls,spread_s,spread_p95_s\n",
+                error_s, recorder.fewer, recorder.lost);
     for (int g = 0; g < count; g++) { // after a failure of rank 0, the others learn of it there
         find_pattern(groups, g, &pattern, failure);
-        if (recorder.rank == 0 && !failed(failure))
-            add(&table, "%s,%.0f,%ld,%.9g,%.9g\n", groups[g].operation, groups[g].bytes,
+        if (!table || failed(failure))
+            continue;
+        fprintf(table, "%s,%.0f,%ld,%.9g,%.9g\n", groups[g].operation, groups[g].bytes,
                 groups[g].calls, pattern.spread_s, pattern.p95_s);
-        if (recorder.rank == 0 && !failed(failure) && g == kept)
+        if (g == kept)
             write_pattern(path, &groups[g], &pattern, error_s, failure);
     }
-    char beside[4096];
-    snprintf(beside, sizeof beside, "%s.calls", path);
-    if (recorder.rank == 0 && !failed(failure))
-        write_whole(beside, table.bytes, table.length - 1, failure);
-    free(table.bytes);
+    if (table && failed(failure))
+        whole_abandon(table, beside);
+    else if (table)
+        whole_publish(table, beside, failure);
     free(pattern.behind);
     free(groups);
 }

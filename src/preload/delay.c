@@ -28,7 +28,6 @@
 #include "random.h"
 
 #include <mpi.h>
-#include <time.h>
 
 enum kind { SHARE, FIXED, TAIL, LAUNCH, LEVELS };
 
@@ -48,12 +47,6 @@ static _Thread_local struct {
     uint64_t state;
     bool seeded, upper;
 } own;
-
-double delay_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool delay_here(void) {
     return slow.here;
@@ -81,7 +74,7 @@ static double share_now(enum role role) {
 }
 
 void delay_owe(double begin, enum role role) {
-    double end = delay_now();
+    double end = monotonic_s();
     own.owed_s += share_now(role) * (end - begin);
     if (role == STARTS)
         return;
@@ -99,7 +92,7 @@ void delay_owe(double begin, enum role role) {
         return;
     double until = end + own.owed_s, at = end;
     while (at < until)
-        at = delay_now();
+        at = monotonic_s();
     // Too long by a reading counts for the next call; by an interruption it does not.
     own.owed_s = at - until < 2 * slow.reading_s ? until - at : 0;
 }
@@ -109,9 +102,9 @@ static double reading(void) {
     enum { BATCHES = 10, READINGS = 100 };
     double least = 1;
     for (int b = 0; b < BATCHES; b++) {
-        double begin = delay_now(), end = begin;
+        double begin = monotonic_s(), end = begin;
         for (int i = 0; i < READINGS; i++)
-            end = delay_now();
+            end = monotonic_s();
         if (end - begin < least)
             least = end - begin;
     }

@@ -17,8 +17,5 @@ bool delay_here(void);
 // Whether this rank's MPI_Init is.
 bool delay_of_init(void);
 
-// s, of an own origin.
-double delay_now(void);
-
 // After a call that began at `begin`: what it owes, paid at once if it ends something.
 void delay_owe(double begin, enum role role);

@@ -27,30 +27,17 @@ void intercept_report(const char *library, bool seen, const char *lost);
 extern _Thread_local int intercept_depth __attribute__((tls_model("initial-exec")));
 
 // Values of arguments, which are addresses in Fortran.
-static inline MPI_Count count_itself(MPI_Count count) {
-    return count;
-}
-static inline MPI_Count count_of_fortran(const void *count) {
-    return *(const MPI_Fint *)count;
-}
-static inline MPI_Count large_itself(MPI_Count count) {
-    return count;
-}
-static inline MPI_Count large_of_fortran(const void *count) {
-    return *(const MPI_Count *)count;
-}
-static inline MPI_Comm comm_itself(MPI_Comm comm) {
-    return comm;
-}
-static inline MPI_Comm comm_of_fortran(const void *comm) {
-    return MPI_Comm_f2c(*(const MPI_Fint *)comm);
-}
-static inline MPI_Datatype type_itself(MPI_Datatype type) {
-    return type;
-}
-static inline MPI_Datatype type_of_fortran(const void *type) {
-    return MPI_Type_f2c(*(const MPI_Fint *)type);
-}
+#define VALUES(kind, Type, of_fortran)                                                            \
+    static inline Type kind##_itself(Type value) {                                                \
+        return value;                                                                             \
+    }                                                                                             \
+    static inline Type kind##_of_fortran(const void *at) {                                        \
+        return of_fortran;                                                                        \
+    }
+VALUES(count, MPI_Count, *(const MPI_Fint *)at)
+VALUES(large, MPI_Count, *(const MPI_Count *)at)
+VALUES(comm, MPI_Comm, MPI_Comm_f2c(*(const MPI_Fint *)at))
+VALUES(type, MPI_Datatype, MPI_Type_f2c(*(const MPI_Fint *)at))
 #define VALUE_OF(kind, x) _Generic((x), void * : kind##_of_fortran, default : kind##_itself)(x)
 
 #define OPEN(...) __VA_ARGS__

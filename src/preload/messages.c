@@ -194,62 +194,48 @@ static void call_ends(void) {
     group->calls++;
 }
 
-static void write_sends(struct json *json, const double *all) {
-    size_t row = 2 + 2 * (size_t)recorder.size;
-    json_member(json, "sends", open, '[');
-    for (int from = 0; from < recorder.size; from++) {
-        const double *sent = all + (size_t)from * row + 2;
-        for (int to = 0; to < recorder.size; to++) {
-            if (to == from || sent[2 * to] == 0)
-                continue;
-            json_open(json, '[');
-            json_integer(json, from);
-            json_integer(json, to);
-            json_integer(json, (long long)sent[2 * to]);
-            json_integer(json, (long long)sent[2 * to + 1]);
-            json_close(json, ']');
-        }
-    }
-    json_close(json, ']');
-}
-
-static void write_group(struct json *json, const struct group *group, const double *all) {
-    size_t row = 2 + 2 * (size_t)recorder.size;
-    double since = 0;
-    for (int from = 0; from < recorder.size; from++)
-        since = all[(size_t)from * row + 1] > since ? all[(size_t)from * row + 1] : since;
+// `all`: what each rank sent to each.
+static void write_group(struct json *json, const struct group *group, long since,
+                        const struct tally *all) {
     json_open(json, '{');
     json_member(json, "operation", string, group->operation);
     json_member(json, "bytes", integer, (long long)group->bytes);
     json_member(json, "root", integer, group->root);
     json_member(json, "calls", integer, group->calls);
-    json_member(json, "since", integer, (long long)since);
-    write_sends(json, all);
+    json_member(json, "since", integer, since);
+    json_member(json, "sends", open, '[');
+    for (int from = 0; from < recorder.size; from++)
+        for (int to = 0; to < recorder.size; to++) {
+            const struct tally *sent = &all[(size_t)from * (size_t)recorder.size + (size_t)to];
+            if (to == from || sent->messages == 0)
+                continue;
+            json_open(json, '[');
+            json_integer(json, from);
+            json_integer(json, to);
+            json_integer(json, (long long)sent->messages);
+            json_integer(json, (long long)sent->bytes);
+            json_close(json, ']');
+        }
+    json_close(json, ']');
     json_close(json, '}');
 }
 
 // The groups of rank 0, with what all ranks sent in them. Collective.
 static void gather_groups(struct json *json) {
-    size_t row = 2 + 2 * (size_t)recorder.size;
-    double *mine = malloc(row * sizeof *mine),
-           *all = malloc(row * (size_t)recorder.size * sizeof *all);
-    int count = recorder.count, ready = mine && all, everywhere;
+    int width = 2 * recorder.size, count = recorder.count; // numbers in the tallies of a rank
+    struct tally *all = malloc((size_t)recorder.size * (size_t)recorder.size * sizeof *all);
+    int ready = all != NULL, everywhere;
     PMPI_Bcast(&count, 1, MPI_INT, 0, recorder.comm);
     PMPI_Allreduce(&ready, &everywhere, 1, MPI_INT, MPI_MIN, recorder.comm);
     for (int g = 0; everywhere && g < count; g++) {
         // Ranks call the same operations in the same order.
         const struct group *group = &recorder.groups[g < recorder.count ? g : 0];
-        mine[0] = (double)group->calls;
-        mine[1] = (double)group->since;
-        for (int r = 0; r < recorder.size; r++) {
-            mine[2 + 2 * r] = group->to[r].messages;
-            mine[3 + 2 * r] = group->to[r].bytes;
-        }
-        PMPI_Gather(mine, (int)row, MPI_DOUBLE, all, (int)row, MPI_DOUBLE, 0, recorder.comm);
+        long since = 0;
+        PMPI_Gather(group->to, width, MPI_DOUBLE, all, width, MPI_DOUBLE, 0, recorder.comm);
+        PMPI_Reduce(&group->since, &since, 1, MPI_LONG, MPI_MAX, 0, recorder.comm);
         if (recorder.rank == 0)
-            write_group(json, group, all);
+            write_group(json, group, since, all);
     }
-    free(mine);
     free(all);
 }
 

@@ -120,7 +120,6 @@ static void describe(const char *path, struct failure *failure) {
                               .argument_count = count,
                               .arguments = arguments,
                               .clock = &clock,
-                              .payload_bytes = -1,
                               .threads = alone_threads(),
                               .layout = &layout};
     json_open(&json, '{');

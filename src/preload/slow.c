@@ -14,9 +14,9 @@ static void begun(double begin) {
         delay_owe(begin, ENDS);
 }
 
-INTERCEPT_INIT(noted = delay_now(), begun(noted))
+INTERCEPT_INIT(noted = monotonic_s(), begun(noted))
 
-#define BEFORE noted = delay_here() ? delay_now() : 0
+#define BEFORE noted = delay_here() ? monotonic_s() : 0
 #define AFTER(role)                                                                               \
     if (delay_here())                                                                             \
     delay_owe(noted, role)

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PROCESSES_MOST = 65536, ROUNDS_MOST = 200 };

@@ -57,7 +57,7 @@ static int guard(const struct job *job, struct failure *failure) {
         failure_set(failure, STATUS_USAGE, "cannot start a process (%s)", strerror(errno));
         return STATUS_USAGE;
     }
-    double begin = monotonic();
+    double begin = monotonic_s();
     long long before = oom_kills();
     int raw = wait_for(keeper, signals);
     if (!WIFSIGNALED(raw))
@@ -65,7 +65,7 @@ static int guard(const struct job *job, struct failure *failure) {
     struct ending ending = {.end = "guard",
                             .status = 128 + WTERMSIG(raw),
                             .signal = WTERMSIG(raw),
-                            .wall_s = monotonic() - begin,
+                            .wall_s = monotonic_s() - begin,
                             .oom_kills = oom_kills() - before,
                             .shared_room = shared_room()};
     snprintf(ending.reason, sizeof ending.reason, "the guard was killed by signal %d",

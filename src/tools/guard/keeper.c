@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keeper.h"
 
+#include "core/host.h"
 #include "core/json.h"
 #include "core/whole.h"
 #include "family.h"
@@ -11,7 +12,6 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 // Between asking a launcher to end and ending it: ReFrame kills the guard 2 s after asking.
@@ -29,22 +29,9 @@ int read_signals(void) {
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-double monotonic(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 long long oom_kills(void) {
-    char line[120];
-    long long count = 0;
-    FILE *file = fopen("/proc/vmstat", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "oom_kill %lld", &count) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return count;
+    double count = machine_number("", "/proc/vmstat", "oom_kill");
+    return isnan(count) ? 0 : (long long)count;
 }
 
 void report_ending(const char *path, const struct ending *ending, struct failure *failure) {
@@ -141,7 +128,7 @@ static bool sleep_until(const struct watch *watch, double deadline, int *raw,
                      "process %d, for which it was, is gone", (int)watch->companion);
             return false;
         }
-        double left = deadline - monotonic();
+        double left = deadline - monotonic_s();
         if (left <= 0)
             return false;
         if (watch->companion && watch->process < 0 && left > look_s)
@@ -199,7 +186,7 @@ int keep(const struct job *job, pid_t guard) {
     if (job->companion)
         watch.process = (int)syscall(SYS_pidfd_open, job->companion, 0);
 #endif
-    double begin = monotonic();
+    double begin = monotonic_s();
     long long before = oom_kills(), room = shared_room();
     watch.child = start(job->command);
     if (watch.child < 0)
@@ -209,9 +196,9 @@ int keep(const struct job *job, pid_t guard) {
     else if (strcmp(ending.end, "guard") != 0) {
         note_shared_memory();
         kill(watch.child, SIGTERM); // launchers remove their files when they get this signal
-        sleep_until(&watch, monotonic() + grace_s, &raw, NULL);
+        sleep_until(&watch, monotonic_s() + grace_s, &raw, NULL);
     }
-    ending.wall_s = monotonic() - begin;
+    ending.wall_s = monotonic_s() - begin;
     ending.oom_kills = oom_kills() - before;
     ending.shared_room = shared_room() < room ? shared_room() : room;
     end_descendants();

@@ -35,8 +35,6 @@ struct ending {
 // A descriptor from which signals are read, which are blocked from now on.
 int read_signals(void);
 
-double monotonic(void);
-
 // Processes that the kernel ended for want of memory since boot.
 long long oom_kills(void);
 

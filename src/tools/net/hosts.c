@@ -113,17 +113,13 @@ static int make_tap(const struct host *host, struct failure *failure) {
     return tap;
 }
 
-struct word {
-    struct failure failure;
-};
-
 // Reports the result to the parent, and sends it the other end of the interface.
-static void tell(int channel, int tap, struct word *word) {
+static void tell(int channel, int tap, struct failure *outcome) {
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int))];
     } control = {0};
-    struct iovec vector = {word, sizeof *word};
+    struct iovec vector = {outcome, sizeof *outcome};
     struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
     if (tap >= 0) {
         message.msg_control = &control;
@@ -138,19 +134,19 @@ static void tell(int channel, int tap, struct word *word) {
         _exit(1);
 }
 
-static int hear(int channel, struct word *word) {
+static int hear(int channel, struct failure *outcome) {
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int))];
     } control = {0};
-    struct iovec vector = {word, sizeof *word};
+    struct iovec vector = {outcome, sizeof *outcome};
     struct msghdr message = {.msg_iov = &vector,
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof control};
     int tap = -1;
-    if (recvmsg(channel, &message, MSG_CMSG_CLOEXEC) != sizeof *word)
-        failure_set(&word->failure, STATUS_USAGE, "the host ended while it was set up");
+    if (recvmsg(channel, &message, MSG_CMSG_CLOEXEC) != sizeof *outcome)
+        failure_set(outcome, STATUS_USAGE, "the host ended while it was set up");
     else if (CMSG_FIRSTHDR(&message))
         memcpy(&tap, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof tap);
     return tap;
@@ -175,7 +171,7 @@ static void live(const struct host *host) {
 }
 
 static void become_host(const struct host *host, const char *hosts_file, int channel) {
-    struct word word = {0};
+    struct failure outcome = {0};
     int tap = -1;
     // If the parent ended before this call, no signal arrives. The channel then has no other end,
     // and `tell()` ends this process.
@@ -183,12 +179,12 @@ static void become_host(const struct host *host, const char *hosts_file, int cha
     prctl(PR_SET_NAME, host->name);
     signal(SIGINT, SIG_IGN); // of the terminal: the switch ends its hosts
     if (sethostname(host->name, strlen(host->name)) != 0)
-        note(&word.failure, "own name");
-    mount_own(host, hosts_file, &word.failure);
-    if (!failed(&word.failure))
-        tap = make_tap(host, &word.failure);
-    tell(channel, tap, &word);
-    if (failed(&word.failure))
+        note(&outcome, "own name");
+    mount_own(host, hosts_file, &outcome);
+    if (!failed(&outcome))
+        tap = make_tap(host, &outcome);
+    tell(channel, tap, &outcome);
+    if (failed(&outcome))
         _exit(1);
     if (tap >= 0)
         close(tap);
@@ -197,7 +193,7 @@ static void become_host(const struct host *host, const char *hosts_file, int cha
 }
 
 void host_start(struct host *host, const char *hosts_file, struct failure *failure) {
-    struct word word = {0};
+    struct failure outcome = {0};
     int pair[2];
     long flags = CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS | SIGCHLD;
     if (host->processes)
@@ -216,11 +212,10 @@ void host_start(struct host *host, const char *hosts_file, struct failure *failu
         note(failure, "namespaces (they need root)");
     close(pair[1]);
     if (host->pid > 0)
-        host->tap = hear(pair[0], &word);
+        host->tap = hear(pair[0], &outcome);
     close(pair[0]);
-    if (failed(&word.failure))
-        failure_set(failure, word.failure.status, "host %s: %.400s", host->name,
-                    word.failure.text);
+    if (failed(&outcome))
+        failure_set(failure, outcome.status, "host %s: %.400s", host->name, outcome.text);
 }
 
 void host_end(struct host *host) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.h"
 
-static const unsigned char own_prefix[5] = {2, 0, 0, 0, 0};
-
-int model_port_of(const unsigned char *address) {
-    return memcmp(address, own_prefix, sizeof own_prefix) == 0 ? address[5] : -1;
+// The port whose host has this address: 02:00:00:00:00:PORT. Anything else, -1, is sent to all.
+static int port_of(const unsigned char *address) {
+    return memcmp(address, (const unsigned char[5]){2}, 5) == 0 ? address[5] : -1;
 }
 
 static double bits(size_t length, size_t around) {
@@ -18,10 +17,6 @@ static double occupies(double rate, size_t length) {
 
 static double passes(double rate, size_t length) {
     return bits(length, FRAME_PREAMBLE + FRAME_CHECK) / rate;
-}
-
-static double later(double a, double b) {
-    return a > b ? a : b;
 }
 
 double model_ready_at(const struct model *model, int from) {
@@ -53,36 +48,32 @@ static bool enqueue(struct model *model, int to, double due, const unsigned char
     return true;
 }
 
+// Waits for a link out of a switch, which is free from `*idle_at` on. `*there` is when the frame
+// may leave the switch, and becomes when it is through. False: too many frames wait; it is lost.
+static bool leave(const struct model *model, double rate, double *idle_at, double *there,
+                  size_t length) {
+    double start = fmax(*there, *idle_at);
+    if ((start - *there) * rate / 8 + (double)length > (double)model->queue_bytes)
+        return false;
+    *idle_at = start + occupies(rate, length);
+    *there = start + passes(rate, length);
+    return true;
+}
+
 // Through the switch to one port; `there` is when the frame may leave the switch.
 static bool forward(struct model *model, int to, double there, const unsigned char *bytes,
                     size_t length) {
     struct port *port = &model->port[to];
-    double start = later(there, port->out_free);
-    if ((start - there) * port->rate / 8 + (double)length > (double)model->queue_bytes) {
-        port->dropped++;
-        return true;
-    }
-    port->out_free = start + occupies(port->rate, length);
-    return enqueue(model, to, start + passes(port->rate, length), bytes, length);
-}
-
-// Moves a frame from one switch to the other. `there` is when the frame may leave the first, and
-// becomes when it may leave the second. False: too many frames wait for the trunk; it is lost.
-static bool cross(struct model *model, int side, double *there, size_t length) {
-    double start = later(*there, model->trunk_free[side]);
-    if ((start - *there) * model->trunk_rate / 8 + (double)length > (double)model->queue_bytes) {
-        model->trunk_dropped++;
-        return false;
-    }
-    model->trunk_free[side] = start + occupies(model->trunk_rate, length);
-    *there = start + passes(model->trunk_rate, length) + model->latency_s;
+    if (leave(model, port->rate, &port->out_free, &there, length))
+        return enqueue(model, to, there, bytes, length);
+    port->dropped++;
     return true;
 }
 
 static bool share_medium(struct model *model, int from, double now, const unsigned char *bytes,
                          size_t length) {
     double rate = model->port[from].rate;
-    double start = later(now, model->port[from].in_free);
+    double start = fmax(now, model->port[from].in_free);
     bool good = true;
     for (int i = 0; i < model->ports; i++) {
         model->port[i].in_free = start + occupies(rate, length);
@@ -101,20 +92,23 @@ static bool unmodelled(const unsigned char *bytes, size_t length) {
 bool model_send(struct model *model, int from, double now, const unsigned char *bytes,
                 size_t length) {
     struct port *port = &model->port[from];
-    int to = model_port_of(bytes);
+    int to = port_of(bytes);
     bool good = true;
     if (to >= 0 && to < model->ports && unmodelled(bytes, length))
         return enqueue(model, to, now, bytes, length);
     if (model->hub)
         return share_medium(model, from, now, bytes, length);
-    double start = later(now, port->in_free);
+    double start = fmax(now, port->in_free);
     double there = start + passes(port->rate, length) + model->latency_s;
     port->in_free = start + occupies(port->rate, length);
     int side = model_side(model, from);
     bool all = to < 0 || to >= model->ports, crossed = false;
     double beyond = there; // once over the trunk, however many are to have it
-    if (model->behind && (all || model_side(model, to) != side))
-        crossed = cross(model, side, &beyond, length);
+    if (model->behind && (all || model_side(model, to) != side)) {
+        crossed = leave(model, model->trunk_rate, &model->trunk_free[side], &beyond, length);
+        beyond += model->latency_s;
+        model->trunk_dropped += !crossed;
+    }
     for (int i = 0; i < model->ports; i++) {
         bool here = model_side(model, i) == side;
         if (i != from && (all || to == i) && (here || crossed))

@@ -63,9 +63,6 @@ static inline int model_side(const struct model *model, int port) {
     return model->behind > 0 && port >= model->behind;
 }
 
-// Address of a port's host: 02:00:00:00:00:PORT. Anything else is sent to all.
-int model_port_of(const unsigned char *address);
-
 // Whether the host's network card takes a frame now. It holds CARD_FRAMES ahead of the wire, so
 // that the link never idles; what comes later waits in the host, as behind a real card.
 bool model_ready(const struct model *model, int from, double now);

@@ -16,12 +16,12 @@
 // that it takes from the control's round trips it takes from the network, too.
 #include "failure.h"
 #include "model.h"
+#include "moments.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PORT = 7777, ROUND_TRIPS = 101, WARM_UP = 20, CHUNK = 1 << 16, LIMIT_S = 30, TRIES = 200 };
@@ -48,9 +48,7 @@ static double dilation = 1;
 static bool alone; // without the control, in one slice
 
 static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec) / dilation;
+    return monotonic_s() / dilation;
 }
 
 static int fail(const char *what) {
@@ -82,31 +80,20 @@ static void fix_window(int socket) {
     setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &window, sizeof window);
 }
 
-static bool all(ssize_t (*move)(int, void *, size_t), int with, char *bytes, size_t length) {
-    while (length) {
-        ssize_t done = move(with, bytes, length);
-        if (done <= 0) {
-            errno = done ? errno : 0;
-            return false;
-        }
-        bytes += done;
-        length -= (size_t)done;
-    }
-    return true;
+static bool give(int with, void *bytes, size_t length) {
+    errno = 0;
+    return send(with, bytes, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-static ssize_t give(int with, void *bytes, size_t length) {
-    return send(with, bytes, length, MSG_NOSIGNAL);
+static bool take(int with, void *bytes, size_t length) {
+    errno = 0;
+    return recv(with, bytes, length, MSG_WAITALL) == (ssize_t)length;
 }
 
-static ssize_t take(int with, void *bytes, size_t length) {
-    return recv(with, bytes, length, 0);
-}
-
-static bool stream(ssize_t (*move)(int, void *, size_t), int with, long long bytes) {
+static bool stream(bool (*move)(int, void *, size_t), int with, long long bytes) {
     static char chunk[CHUNK];
     for (long long left = bytes; left > 0; left -= CHUNK)
-        if (!all(move, with, chunk, (size_t)(left < CHUNK ? left : CHUNK)))
+        if (!move(with, chunk, (size_t)(left < CHUNK ? left : CHUNK)))
             return false;
     return true;
 }
@@ -116,12 +103,11 @@ static bool stream(ssize_t (*move)(int, void *, size_t), int with, long long byt
 static bool answer(int client) {
     long long bytes = 0;
     char byte;
-    if (!all(take, client, &byte, 1))
+    if (!take(client, &byte, 1))
         return false;
-    if (byte == STREAM &&
-        (!all(take, client, (char *)&bytes, sizeof bytes) || !stream(take, client, bytes)))
+    if (byte == STREAM && (!take(client, &bytes, sizeof bytes) || !stream(take, client, bytes)))
         return false;
-    return all(give, client, &byte, 1);
+    return give(client, &byte, 1);
 }
 
 static int accept_from(int way) {
@@ -134,6 +120,7 @@ static int accept_from(int way) {
         setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return client;
 }
+
 static int serve(void) {
     struct pollfd clients[WAYS];
     for (int way = 0; way < WAYS; way++)
@@ -151,11 +138,6 @@ static int serve(void) {
             }
     }
     return STATUS_OK;
-}
-
-static int compare(const void *a, const void *b) {
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
 }
 
 // The server may still be starting.
@@ -178,7 +160,7 @@ static int reach(const char *address, int way) {
 static bool trip(const struct way *way, double *seconds) {
     double begin = now();
     char byte = TRIP;
-    bool there = all(give, way->socket, &byte, 1) && all(take, way->socket, &byte, 1);
+    bool there = give(way->socket, &byte, 1) && take(way->socket, &byte, 1);
     *seconds = now() - begin;
     return there;
 }
@@ -187,8 +169,8 @@ static bool slice(const struct way *way, long long bytes, double *seconds) {
     char header[1 + sizeof bytes] = {STREAM}, byte;
     double begin = now();
     memcpy(header + 1, &bytes, sizeof bytes);
-    bool there = all(give, way->socket, header, sizeof header) &&
-                 stream(give, way->socket, bytes) && all(take, way->socket, &byte, 1);
+    bool there = give(way->socket, header, sizeof header) && stream(give, way->socket, bytes) &&
+                 take(way->socket, &byte, 1);
     *seconds = now() - begin;
     return there;
 }
@@ -235,15 +217,11 @@ static int make_slices(struct way ways[WAYS], long long bytes, double usual, str
     return count;
 }
 
-static void sort(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-}
-
 static void tell(struct way *way, int trips, int slices, long long bytes) {
     double all_s = 0;
     for (int i = 0; i < slices; i++)
         all_s += way->slices[i];
-    sort(way->slices, slices);
+    values_sort(way->slices, (size_t)slices);
     printf("\"round_trip_s\": %.9f, \"least_s\": %.9f, \"rate\": %.0f, \"best_rate\": %.0f",
            way->trips[trips / 2], way->trips[0], 8 * (double)slices * (double)bytes / all_s,
            8 * (double)bytes / way->slices[0]);
@@ -262,7 +240,7 @@ static int measure(const char *address, long long bytes) {
     if (!(trips = make_trips(ways)))
         return fail("round trips");
     for (int way = 0; way < WAYS; way++)
-        sort(ways[way].trips, trips);
+        values_sort(ways[way].trips, (size_t)trips);
     if (!(slices = make_slices(ways, bytes, ways[CONTROL].trips[trips / 2], &lost)))
         return fail("stream");
     printf("{");

@@ -20,7 +20,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 // Frames read from one host before the others have their turn.
@@ -71,9 +70,7 @@ static void note(int signal) {
 
 // The network's time.
 static double now(const struct cluster *cluster) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec) / cluster->dilation;
+    return monotonic_s() / cluster->dilation;
 }
 
 static void read_rates(struct cluster *cluster, struct failure *failure) {
