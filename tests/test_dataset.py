@@ -90,6 +90,18 @@ def test_a_dataset_is_thinned_stripped_and_the_same_twice(measured, tmp_path):
     assert "pingpong_quick" in (tmp_path / "one/README.md").read_text()
 
 
+def test_a_session_that_is_thinned_again_keeps_the_number_of_its_samples(measured, tmp_path):
+    dataset.pack(measured, tmp_path / "one", 20)
+    session = tmp_path / "again/local/20260101T000000Z"
+    session.mkdir(parents=True)
+    with tarfile.open(tmp_path / "one/local/20260101T000000Z.tar.xz") as tar:
+        tar.extractall(session)
+    dataset.pack(tmp_path / "again", tmp_path / "two", 5)
+    with tarfile.open(tmp_path / "two/local/20260101T000000Z.tar.xz") as tar:
+        samples = json.load(tar.extractfile("cell.001.json"))["samples"]
+    assert (samples["rows"], samples["thinned_from"]) == (4 * 5, 200)
+
+
 def test_the_folder_in_which_spack_installs_is_left_out():
     assert packed_sessions.stripped(
         ["-I/work/me/spack/opt/spack/linux-x86_64_v3/mpich-4.0.2-abc/include"]) == [

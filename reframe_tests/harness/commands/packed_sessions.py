@@ -236,7 +236,8 @@ def packed_samples(path, record, most):
         raise FileError(f"{path}: its samples are not as docs/data.md says "
                         f"({type(err).__name__}: {str(err)[:80]})") from err
     if len(kept) < len(lines):
-        samples.update(rows=len(kept), thinned_from=len(lines))
+        samples.setdefault("thinned_from", len(lines))
+        samples["rows"] = len(kept)
     return ("\n".join([head, header, *kept]) + "\n").encode()
 
 
