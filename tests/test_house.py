@@ -58,6 +58,16 @@ def test_a_checkout_stays_small():
     assert sum(sizes.values()) <= 60 * 2**20
 
 
+def test_the_code_of_comparisons_and_answers_stays_small():
+    """Lines, with comments: comparisons, answer cards and the matrix of a report; cards alone."""
+    lines = {path.name: len(path.read_text().splitlines())
+             for path in (families.REPO / "analysis/R").glob("*.R")}
+    answers = [count for name, count in lines.items()
+               if name.startswith("compare-") or name in ("report-answer.R", "report-matrix.R")]
+    assert len(answers) > 10 and sum(answers) <= 2555
+    assert lines["report-answer.R"] < 450
+
+
 def test_no_two_files_have_one_name():
     names = collections.Counter(
         path.stem for path in (families.REPO / "reframe_tests").rglob("*.py")

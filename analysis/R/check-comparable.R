@@ -121,11 +121,9 @@ told_of <- function(a, b, names) {
 told_columns <- function(a, b) if (a$own && b$own) intersect("layout", names(a$fixed))
 
 difference_in <- function(column, left, right, names) {
-  observed <- length(left) > 0L && length(right) > 0L
-  if (!observed) {
-    return(if (column %in% MUST_BE_OBSERVED) paste0(HELD_FIXED[[column]], ": not observed"))
-  }
-  if (!identical(left, right)) {
+  if (!length(left) || !length(right)) {
+    if (column %in% MUST_BE_OBSERVED) paste0(HELD_FIXED[[column]], ": not observed")
+  } else if (!identical(left, right)) {
     words_of_difference(column, left, right, names)
   }
 }

@@ -91,12 +91,13 @@ plot_drift <- function(summary) {
     launch = range(launch),
     percent = 100 * expm1(trend_line(launch, level, log1p(change[[1L]])))
   ), by = "panel"]
+  whole <- function(limits) unique(floor(pretty(limits, 8L)))
   plot <- ggplot2::ggplot(shown, ggplot2::aes(launch, percent)) +
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_line(data = lines, colour = COLOURS[[2L]], linetype = "42", linewidth = 0.5) +
     ggplot2::geom_point(size = 1.5, colour = COLOURS[[1L]]) +
     facet_panels(2L, "free") +
-    ggplot2::scale_x_continuous("block, in the order of the session", breaks = whole_breaks) +
+    ggplot2::scale_x_continuous("block, in the order of the session", breaks = whole) +
     ggplot2::ylab("times of the block against the median (%)") +
     ggplot2::labs(title = sprintf(
       "Times changed by up to %s %% over a session", format_digits(100 * max(abs(drift$change)))
@@ -120,9 +121,7 @@ plot_drift <- function(summary) {
 }
 
 trend_line <- function(block, level, change) {
-  steps <- max(block) - min(block)
+  steps <- diff(range(block))
   slope <- if (steps > 0) change / steps else 0
   stats::median(level - slope * block) + slope * range(block)
 }
-
-whole_breaks <- function(limits) unique(floor(pretty(limits, 8L)))

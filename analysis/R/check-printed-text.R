@@ -8,10 +8,7 @@ audit_watter_text <- function(dir) {
   table <- read_published(dir, "watter-tab-A.1")
   bytes <- as.numeric(table$message_bytes)
   # Relative to TCP's time. Relative to LLC's time it is more, and still below the text's value.
-  gain <- recompute(
-    function(llc, tcp) 100 * (tcp - llc) / tcp,
-    printed(table$mean_llc_s), printed(table$mean_tcp_s)
-  )
+  gain <- recompute(gain_over, table$mean_llc_s, table$mean_tcp_s)
   of_llc <- 100 * (as.numeric(table$mean_tcp_s) / as.numeric(table$mean_llc_s) - 1)
   extreme <- function(rows, which) {
     at <- rows[which(gain$value[rows])]

@@ -100,7 +100,7 @@ audit_bandwidths <- function(dir) {
     audit_rows(
       "watter-tab-A.2", sprintf("bandwidth from the time, %s, %s B", side, both$message_bytes),
       both[[paste0("mean_", side, "_mbit_s")]],
-      recompute(function(s) 8 * size / s / 2^20, printed(both[[paste0("mean_", side, "_s")]])),
+      recompute(function(s) 8 * size / s / 2^20, both[[paste0("mean_", side, "_s")]]),
       "Mbit/s", 0.002,
       "the mean of rates is not the rate of the mean: held to 0.2 %; 1 Mbit is 2^20"
     )

@@ -180,12 +180,6 @@ account_of <- function(chosen, rows, sides) {
 # (the state is newer than the used one, or has levels that the used state lacks).
 reasons_of <- function(where, states, best, cells, rows, sides) {
   lost <- states[!best, on = c("group", "state")]
-  if (!nrow(lost)) {
-    return(data.table(
-      site = character(), test = character(), session = character(), why = character(),
-      refused = logical()
-    ))
-  }
   lost <- best[, list(group, best_state = state, best_newest = newest, best_lesser = lesser)][
     lost, on = "group"
   ]
@@ -265,6 +259,39 @@ differing_state <- function(rows, first_row, one, other) {
     said[observed] <- paste0(said[observed], ": ", toString(parts))
   }
   toString(said[differs])
+}
+
+# Complete the account with the sessions whose launches left no summary.
+account_with <- function(account, launches) {
+  of_session <- c("site", "test", "session")
+  lost <- launches[, list(launches = .N), keyby = of_session][!account, on = of_session]
+  lost[, c("status", "used", "why") := list("unusable", 0L, "no usable launch")]
+  out <- rbind(account, lost, use.names = TRUE)
+  # Count launches of the warm-up block and failed launches, too.
+  all <- launches[, list(
+    launches = .N, others = others_in_words(status), machine = machine_in_words(.SD)
+  ), by = of_session]
+  out[all, c("launches", "others", "machine") := list(i.launches, i.others, i.machine),
+    on = of_session
+  ]
+  out[used > 0L, why := paste0(why, fifelse(nzchar(why) & nzchar(others), "; ", ""), others)]
+  out[, others := NULL]
+  setorderv(out, of_session)
+  out[]
+}
+
+# The launches that are in no statistic, by their status: "6 launches: warm-up".
+others_in_words <- function(status) {
+  others <- table(status[status != "ok"])
+  paste(count_of(as.integer(others), "launch:", "launches:"), names(others), collapse = "; ")
+}
+
+# The CPU models that launches ran on, each with the identifiers of its machines.
+machine_in_words <- function(launches) {
+  cpu <- launches$cpu_model
+  id <- substr(fcoalesce(as.character(value_or_na(launches, "machine")), ""), 1L, 6L)
+  words <- fifelse(is.na(cpu), "", paste0(cpu, fifelse(nzchar(id), sprintf(" (%s)", id), "")))
+  toString(distinct(words[nzchar(words)]))
 }
 
 #' Launches that a session planned but that have not run.

@@ -137,7 +137,10 @@ study_of_results <- function(results) {
   configurations <- unique(cells)
   setcolorder(configurations, "configuration")
   measures <- setdiff(names(summary), c(cell, factors))
-  units <- vapply(measures, unit_of_measure, "", as.list(results$units))
+  # Units of cotejo's own times and counts are fixed; the launches record the others.
+  known <- c(n = "", n_invalid = "", unlist(results$units))
+  units <- fcoalesce(unname(known[sub("^measure_", "", measures)]), "s")
+  names(units) <- measures
   long <- lapply(measures, function(name) {
     there <- which(!is.na(summary[[name]]))
     list(
@@ -156,12 +159,6 @@ study_of_results <- function(results) {
     ),
     others
   ))
-}
-
-# The unit of a measure: fixed for cotejo's own times and counts, else as recorded by the launches.
-unit_of_measure <- function(name, units) {
-  said <- units[[sub("^measure_", "", name)]]
-  if (name %in% c("n", "n_invalid")) "" else if (is.null(said)) "s" else said
 }
 
 # Convert any results to a study.

@@ -1,62 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests the conclusions of the studies with our own launches, each by one comparison.
 
-CLAIM_COLUMNS <- c(
-  "study", "claim", "where", "says", "exhibit", "tests", "filter", "factor", "a", "b", "sizes",
-  "direction", "low", "high", "circular", "note"
-)
-# Verdicts on claims, with their meanings for readers.
-CLAIM_MEANINGS <- c(
-  holds = paste(
-    "the interval of the ratio shows the printed direction and lies within the printed range, or",
-    "within 10 % of a single printed number"
-  ),
-  `holds in direction` = "the interval shows the direction and only overlaps the printed range",
-  `holds by another amount` = "the interval shows the direction and excludes the printed range",
-  contradicted = paste(
-    "the interval shows the other direction on a real machine, or a difference below the margin",
-    "in place of a larger one"
-  ),
-  `not settled` = "the interval allows both, or a difference may come from the sessions",
-  `not comparable` = paste(
-    "no launches make the comparison, or only an emulated or simulated machine shows the opposite"
-  )
-)
-CLAIM_VERDICTS <- names(CLAIM_MEANINGS)
-# Verdicts that confirm the direction of a claim, but not its number.
-HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
-
-#' Read the register of claims.
-#'
-#' @param file `claims.csv`. Columns: `study`; `claim` (its name); `where` it is stated; `says`
-#'   (its text); `exhibit` that it is based on; `tests` in order of preference; `filter` and
-#'   `sizes` as in the rows of an exhibit; `factor` (a column, or several joined by a colon); `a`
-#'   and `b`, the compared levels of `factor` (joined likewise; empty: unset); `direction` of the
-#'   time of `a` (`less`, `more`, `same`); `low` and `high`, the ratio of times that the study
-#'   printed (for `same`: the margin); `circular`, sites whose model was fitted to this conclusion;
-#'   and `note`.
-#' @return data.table, a row a claim; `filter` and `factor` are lists.
-#' @examples
-#' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
-#' claims$says
-#' @export
-read_claims <- function(file) {
-  table <- plain_table(file, "restore the register")
-  check_has(table, CLAIM_COLUMNS, file, "add it")
-  odd <- which(!table$direction %in% c("less", "more", "same"))
-  if (length(odd)) {
-    bad_data(file, odd[[1L]] + 1L, "the direction is none", "use less, more or same")
-  }
-  twice <- anyDuplicated(table, by = c("study", "claim"))
-  if (twice) {
-    bad_data(file, twice + 1L, paste(table$claim[[twice]], "is there twice"), "name it otherwise")
-  }
-  as_numbers(table, c("low", "high"), file, "write a number, or nothing")
-  table[, filter := list(lapply(filter, parse_members))]
-  table[, factor := list(strsplit(factor, ":", fixed = TRUE))]
-  table[]
-}
-
 #' Judge claims by launches.
 #'
 #' A claim is about one or several cells: the sizes, MPIs and transports that its filter selects.
@@ -71,18 +15,21 @@ read_claims <- function(file) {
 #' @param claims what [read_claims()] returned.
 #' @param delta margin of equivalence for claims without a margin.
 #' @param alpha level of the test.
-#' @return data.table, a row a claim: `study`, `claim`, `where`, `says`, `exhibit`, `direction`,
-#'   `printed_low`, `printed_high`; `ratio` with `low`, `high`, `level` (time of `a` over time of
-#'   `b`); `n` (blocks, or the smaller number of launches); `cells`, `least`, `most` (ratios of the
-#'   single cells); `place`, `grade` (`measured`, `emulated`, `simulated`), `verdict`,
-#'   `more_launches`, `more_sessions`; `why` (other differences, missing launches and the claim's
-#'   note, in words); and the list column `launched` (keys of the launches of the place).
+#' @return `judge_claims()`: data.table, a row a claim: `study`, `claim`, `where`, `says`,
+#'   `exhibit`, `direction`, `printed_low`, `printed_high`; `ratio` with `low`, `high`, `level`
+#'   (time of `a` over time of `b`); `n` (blocks, or the smaller number of launches); `cells`,
+#'   `least`, `most` (ratios of the single cells); `place`, `grade` (`measured`, `emulated`,
+#'   `simulated`), `verdict`, `more_launches`, `more_sessions`; `why` (other differences, missing
+#'   launches and the claim's note, in words); and the list column `launched` (keys of the launches
+#'   of the place).
 #' @examples
 #' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
 #' summary <- summarise_launches(study)
 #' judged <- judge_claims(summary, claims)
 #' judged[, c("study", "claim", "verdict", "ratio", "low", "high")]
+#' plot_claims(judged)
+#' reproduce_claims(judged, judged)
 #' @export
 judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
   one <- function(i) {
@@ -103,9 +50,13 @@ judge_claim <- function(summary, claim, delta, alpha) {
   rows <- rows_of_claim(summary, claim)
   lacking <- setdiff(c("a", "b"), rows$side)
   if (length(lacking)) {
-    return(no_verdict(paste("no launches with", side_in_words(claim, unlist(claim[lacking])))))
+    levels <- unlist(claim[lacking])
+    return(no_verdict(paste(
+      "no launches with", paste(word_of_column(claim$factor), collapse = ":"),
+      toString(fifelse(nzchar(levels), levels, "unset"))
+    )))
   }
-  places <- places_of(rows, claim, alpha)
+  places <- places_of(rows, claim)
   if (!length(places)) {
     return(no_verdict("the two configurations were never measured in one place"))
   }
@@ -120,10 +71,7 @@ judge_claim <- function(summary, claim, delta, alpha) {
       whys <- c(whys, found)
       next
     }
-    found[, place := name_of_place(here)]
-    grade <- GROUNDS[[max(match(ground_of(unique(here$simulated)), GROUNDS))]]
-    out <- with_verdict(found, claim, grade)
-    return(out[, launched := list(list(unique(here$key)))][])
+    return(with_verdict(found, claim, here))
   }
   no_verdict(whys[[1L]])
 }
@@ -135,11 +83,6 @@ no_verdict <- function(why) {
     grade = NA_character_, verdict = "not comparable", more_launches = NA_real_,
     more_sessions = NA_real_, why = why, launched = list(character())
   )
-}
-
-side_in_words <- function(claim, levels) {
-  levels[!nzchar(levels)] <- "unset"
-  paste(paste(word_of_column(claim$factor), collapse = ":"), toString(levels))
 }
 
 # The usable rows for a claim, with the added columns `side` (`a` or `b`) and `state`.
@@ -155,12 +98,13 @@ rows_of_claim <- function(summary, claim) {
   asked <- strsplit(c(claim$a, claim$b), ":", fixed = TRUE)
   levels <- lapply(seq_along(claim$factor), function(i) {
     column <- claim$factor[[i]]
-    values <- part[[column]]
-    if (is.null(values)) values <- rep(NA, nrow(part))
-    if (column == "bytes") {
-      values <- as_size(values, vapply(asked, `[[`, "", i))
+    values <- fcoalesce(as.character(value_or_na(part, column)), "")
+    if (column != "bytes") {
+      return(values)
     }
-    fcoalesce(as.character(values), "")
+    # Sizes as the claim writes them: 16384 becomes "16Ki" where the claim has "16Ki".
+    sizes <- vapply(asked, `[[`, "", i)
+    fcoalesce(sizes[match(as.numeric(values), parse_size(sizes))], values)
   })
   part[, side := do.call(paste, c(levels, sep = ":"))]
   part <- keep_rows(part, which(part$side %in% c(claim$a, claim$b)))
@@ -170,12 +114,6 @@ rows_of_claim <- function(summary, claim) {
   part[, state := state_of(.SD)]
   # An unset level has an empty name, so that the names are replaced by `a` and `b`.
   part[, side := fifelse(side == claim$a, "a", "b")]
-}
-
-# Sizes written as in the claim: 16384 becomes "16Ki" when the claim writes "16Ki".
-as_size <- function(values, asked) {
-  found <- match(as.numeric(values), parse_size(asked))
-  fifelse(is.na(found), as.character(values), asked[found])
 }
 
 # Columns in which cells may differ.
@@ -190,21 +128,15 @@ cell_columns <- function(rows) {
 
 # Columns that follow from `side`: one value in all rows of `a`, another in all rows of `b`.
 follows_from <- function(rows, columns = cell_columns(rows)) {
-  sides <- split(rows, by = "side")
-  if (length(sides) != 2L) {
-    return(character())
-  }
-  values <- function(side, column) unique(as.character(side[[column]]))
   Filter(function(column) {
-    a <- values(sides[[1L]], column)
-    b <- values(sides[[2L]], column)
-    length(a) == 1L && length(b) == 1L && !identical(a, b)
-  }, columns)
+    found <- unique(data.table(side = rows$side, value = as.character(rows[[column]])))
+    nrow(found) == 2L && uniqueN(found$side) == 2L && uniqueN(found$value) == 2L
+  }, intersect(columns, names(rows)))
 }
 
 # The rows of each place and state where both `a` and `b` were measured, in order of preference.
 # Compared rows come from one state of programs and machine (`choose_sessions()`).
-places_of <- function(rows, claim, alpha) {
+places_of <- function(rows, claim) {
   tests <- strsplit(claim$tests, " +")[[1L]]
   places <- unlist(lapply(split(rows, by = c("site", "state")), function(part) {
     # Places are split within a site. Columns that follow from `side` do not split a place.
@@ -226,14 +158,6 @@ places_of <- function(rows, claim, alpha) {
     )
   }))
   unname(places)[do.call(order, unname(as.list(rank)))]
-}
-
-name_of_place <- function(rows) {
-  words <- c(
-    toString(unique(rows$test)), paste("on", toString(unique(rows$site))),
-    unique(rows$simulated[nzchar(rows$simulated)])
-  )
-  paste(words, collapse = ", ")
 }
 
 # The mean log ratio over the cells of one place, or the reason why it cannot be computed.
@@ -263,19 +187,18 @@ compare_claim <- function(rows, claim, delta, alpha) {
   if (!length(kept)) {
     return(paste("not measured alike:", refused[[1L]]))
   }
-  means <- mean_over_cells(rows[cell %in% kept], LEAST_BLOCKS)
+  means <- mean_over_cells(rows[cell %in% kept])
   if (uniqueN(means$launches$side) < 2L) {
     return("no launch has all of the cells")
   }
   found <- compare_configurations(means$launches, by = "side", delta = delta, alpha = alpha)
-  if (all(startsWith(rows$simulated, "simulated"))) found <- as_exact(found, delta)
-  found[, c("cells", "least", "most") := means$range]
-  found[, why := if (length(implied)) {
-    paste("also differ:", toString(word_of_column(implied)))
-  } else {
-    ""
-  }]
-  found[]
+  # A simulator is exact, and all of its launches are equal: the interval is the ratio itself.
+  if (all(startsWith(rows$simulated, "simulated"))) {
+    found[, c("low", "high", "confidence", "note") := list(ratio, ratio, NA_real_, "exact")]
+    found[, verdict := judge(ratio, ratio, delta)]
+  }
+  also <- if (length(implied)) paste("also differ:", toString(word_of_column(implied))) else ""
+  found[, c("cells", "least", "most", "why") := c(means$range, also)][]
 }
 
 # Numbers the cells of `rows` in its column `cell`. Returns the cells with both `a` and `b`.
@@ -284,37 +207,22 @@ cells_with_both <- function(rows, free) {
   rows[, list(both = uniqueN(side) == 2L), by = "cell"][both == TRUE]$cell
 }
 
-# Exact result of a simulator, whose launches are all equal: the interval is the ratio itself.
-as_exact <- function(found, delta) {
-  exact <- c("low", "high", "confidence", "note")
-  found[, (exact) := list(ratio, ratio, NA_real_, "exact")]
-  found[, verdict := judge(ratio, ratio, delta)]
-}
-
 #' Combine the cells of each launch into one size. Its time is the geometric mean over the cells
 #' that nearly all launches have; launches that lack such a cell are left out. If too few launches
 #' for a verdict remain, only the cells that all launches have are used.
-#'
-#' @param needed smallest number of blocks for a verdict.
 #' @noRd
-mean_over_cells <- function(rows, needed) {
+mean_over_cells <- function(rows) {
   rows[, block := paste(session, launch)]
   counts <- rows[, list(blocks = uniqueN(block)), by = c("side", "cell")]
   counts <- counts[, list(blocks = if (.N == 2L) min(blocks) else 0L), by = "cell"]
   cells <- counts[blocks >= 0.8 * max(blocks)]$cell
-  found <- rows[cell %in% cells, list(held = uniqueN(cell)), by = c("side", "block")]
-  many <- length(cells)
-  whole <- found[, list(blocks = sum(held == many)), by = "side"]$blocks
-  if (min(whole) < needed) {
+  held <- rows[cell %in% cells, list(held = uniqueN(cell)), by = c("side", "block")]
+  if (min(held[, list(blocks = sum(held == length(cells))), by = "side"]$blocks) < LEAST_BLOCKS) {
     cells <- counts[blocks == max(blocks)]$cell
   }
   rows <- rows[cell %in% cells]
   each <- rows[, list(log_s = mean(log(median_s))), by = c("side", "block", "session", "cell")]
-  medians <- dcast(
-    each[, list(log_s = stats::median(log_s)), by = c("side", "cell")],
-    cell ~ side,
-    value.var = "log_s"
-  )
+  medians <- dcast(each, cell ~ side, value.var = "log_s", fun.aggregate = median)
   ratios <- exp(medians$a - medians$b)
   means <- each[, list(
     median_s = exp(mean(log_s)), found = uniqueN(cell)
@@ -323,12 +231,10 @@ mean_over_cells <- function(rows, needed) {
   # The cells were shown to be comparable. Their distinguishing columns are made equal here.
   launches <- rows[!duplicated(paste(side, block))]
   told <- intersect(c(configuration_columns(rows), names(HELD_FIXED), "library"), names(launches))
-  for (column in setdiff(told, "observed_hosts")) {
-    set(launches, j = column, value = launches[[column]][[1L]])
-  }
-  set(launches, j = "observed_hosts", value = toString(unique(launches$observed_hosts)))
+  hosts <- toString(unique(launches$observed_hosts))
+  set(launches, j = told, value = lapply(unclass(launches)[told], `[[`, 1L))
+  set(launches, j = c("observed_hosts", "bytes"), value = list(hosts, 0))
   launches[, median_s := NULL]
-  set(launches, j = "bytes", value = 0)
   launches <- launches[means[, c("side", "block", "median_s")], on = c("side", "block")]
   list(launches = launches, range = list(length(cells), min(ratios), max(ratios)))
 }
@@ -384,24 +290,24 @@ claim_verdict <- function(low, high, claim, relevance, apart, model) {
   fifelse(model & found == "contradicted", "not comparable", found)
 }
 
-# A comparison with the verdict on its claim.
-with_verdict <- function(found, claim, grade) {
+# A comparison with the verdict on its claim, from the launches of a place.
+with_verdict <- function(found, claim, here) {
   row <- found[1L]
-  model <- grade != GROUNDS[[1L]]
-  verdict <- claim_verdict(
-    row$low, row$high, claim, row$relevance, by_sessions(row) || row$verdict == "not tested",
-    model
+  grade <- GROUNDS[[max(match(ground_of(unique(here$simulated)), GROUNDS))]]
+  judged <- claim_verdict(
+    row$low, row$high, claim, row$relevance, by_sessions(row) || row$verdict == UNTESTED,
+    grade != GROUNDS[[1L]]
   )
-  against <- verdict == "not comparable"
-  data.table(
-    ratio = row$ratio, low = row$low, high = row$high, level = row$confidence,
-    n = min(row$n_a, row$n_b), cells = row$cells, least = row$least, most = row$most,
-    place = row$place, grade = grade, verdict = verdict,
-    more_launches = row$more_launches, more_sessions = row$more_sessions,
+  against <- judged == "not comparable"
+  row[, list(
+    ratio, low, high, level = confidence, n = min(n_a, n_b), cells, least, most,
+    place = toString(Filter(nzchar, c(
+      unique(here$test), paste("on", toString(unique(here$site))), unique(here$simulated)
+    ))), grade = grade, verdict = judged, more_launches, more_sessions,
     why = toString(Filter(nzchar, c(
-      row$why, row$note,
+      why, note,
       if (against) "the other way on an emulated or simulated machine, which contradicts nothing",
       claim$note
-    )))
-  )
+    ))), launched = list(unique(here$key))
+  )]
 }

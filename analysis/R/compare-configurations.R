@@ -61,10 +61,7 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
   refused <- match.arg(refused)
   strata <- strata_of(summary, by, ignoring, also)
   need_columns(summary, c(strata, by, "bytes", "median_s", "key", "session"), "the summary")
-  compare_pairs(
-    pairs_of(summary, strata, by, ignoring = ignoring, allowing = allowing), delta, alpha, refused,
-    forecast
-  )
+  compare_pairs(pairs_of(summary, strata, by, allowing), delta, alpha, refused, forecast)
 }
 
 # Compare the pairs that `pairs_of()` found.
@@ -72,9 +69,11 @@ compare_pairs <- function(pairs, delta = 0.03, alpha = 0.05, refused = "list", f
   odd <- which(lengths(pairs$why) > 0L)
   if (length(odd) && refused == "stop") {
     pair <- pairs$pairs[odd[[1L]]]
-    stop_not_comparable(
-      c(pair$a, pair$b), pairs$strata[pair$stratum], pairs$why[[odd[[1L]]]]
-    )
+    proof <- pairs$why[[odd[[1L]]]]
+    refuse(sprintf(
+      "%s and %s cannot be compared (%s): %s; measure both with the same placement and transport",
+      pair$a, pair$b, toString(unlist(pairs$strata[pair$stratum])), paste(proof, collapse = "; ")
+    ), "cotejo_not_comparable", differences = proof)
   }
   good <- setdiff(seq_along(pairs$why), odd)
   found <- curves_of_pairs(pairs, good)
@@ -102,21 +101,4 @@ curves_of_pairs <- function(pairs, good) {
       compare_sides(lapply(part, function(i) pairs$sides[c(left[[i]], right[[i]])]))
     }, 10L * length(wanted)), recursive = FALSE)
   })
-}
-
-#' Do two tools agree on the same MPI?
-#'
-#' Compares two operations, such as `pingpong` and `imb-pingpong`, on the same MPI, transport and
-#' placement. Experiment and parameters may differ, and everything else is held fixed. The launches
-#' of the tools need not share blocks.
-#'
-#' @param summary what [summarise_launches()] returned.
-#' @param ours,theirs names of the operations.
-#' @param ... passed to [compare_configurations()].
-#' @return as [compare_configurations()]; `a` is `theirs` or `ours`, by name order.
-#' @keywords internal
-agree_tools <- function(summary, ours = "pingpong", theirs = "imb-pingpong", ...) {
-  both <- summary[summary$operation %in% c(ours, theirs)]
-  tool <- c("experiment", "test", "parameters")
-  compare_configurations(both, by = "operation", ignoring = tool, ...)
 }

@@ -21,9 +21,6 @@ ALPHA <- 0.05
 # Log ratios that differ by less are equal but for rounding.
 ROUNDING <- 1e-12
 
-# The number of values that a trimmed mean leaves out at each end.
-trimmed_values <- function(n, least = n) fifelse(least < TRIM_FROM, 0, floor(n * TRIMMED))
-
 #' Trimmed means of the columns of a matrix, with the values that their standard errors need.
 #'
 #' @param x matrix, a row a block or launch, a column a size; `NA` where a block lacks a size.
@@ -31,10 +28,11 @@ trimmed_values <- function(n, least = n) fifelse(least < TRIM_FROM, 0, floor(n *
 #' @return list: `n`, `effect`, `kept` (values within the trimmed mean), `spread` (squared, so that
 #'   `spread / kept` is the squared standard error), `apart` (winsorised residuals).
 #' @noRd
-trimmed_moments <- function(x, least = NULL) {
+trimmed_moments <- function(x, least = colSums(!is.na(x))) {
   rows <- nrow(x)
   n <- colSums(!is.na(x))
-  cut <- trimmed_values(n, if (is.null(least)) n else least)
+  # The number of values that are left out at each end.
+  cut <- fifelse(least < TRIM_FROM, 0, floor(n * TRIMMED))
   sorted <- matrix(x[order(col(x), x, method = "radix")], rows)
   rank <- row(sorted)
   each <- function(values) rep(values, each = rows)

@@ -12,12 +12,6 @@ CONTINUATIONS <- 25L
 # their spread on average: with 70 %, four of five settle (`make bench PART=answers`).
 LIKELY <- 0.7
 
-# The power of a two-sided test to find a log ratio.
-power_of_test <- function(effect, error, df, level = ALPHA) {
-  reach <- stats::qt(1 - level / 2, df)
-  stats::pnorm(abs(effect) / error - reach) + stats::pnorm(-abs(effect) / error - reach)
-}
-
 # Whether estimates and errors settle a comparison, by a direction or by a bound.
 settles <- function(tests, level, most) {
   reach <- stats::qt(1 - level / 2, tests$df) * tests$error
@@ -82,44 +76,38 @@ units_to_settle <- function(n, test, open, level, most, settled = settles) {
 #' @return list: `launches`, `sessions`, each a number a row.
 #' @noRd
 forecast_pair <- function(one, rows, most, settled) {
+  over <- one$method == OVER_SESSIONS
   # The sizes that are tested, selected as in `curves_of()`.
-  tested <- function(x, n) x[, n >= LEAST_BLOCKS, drop = FALSE]
-  n <- pmin(one$rows$n_a, one$rows$n_b)
-  open <- match(rows$bytes, one$sizes[n >= LEAST_BLOCKS | one$method == OVER_SESSIONS])
-  none <- rep(NA_real_, nrow(rows))
+  tested <- pmin(one$rows$n_a, one$rows$n_b) >= LEAST_BLOCKS
+  open <- match(rows$bytes, one$sizes[tested | over])
   level <- 1 - rows$confidence
-  if (one$method == OVER_SESSIONS) {
-    sides <- one$means
-    return(list(launches = none, sessions = units_to_settle(
+  out <- list(launches = rep(NA_real_, nrow(rows)), sessions = rep(NA_real_, nrow(rows)))
+  if (over || !one$paired) {
+    sides <- if (over) one$means else lapply(one$both, \(side) side[, tested, drop = FALSE])
+    out[[if (over) "sessions" else "launches"]] <- units_to_settle(
       min(vapply(sides, nrow, 0L)), continue_sides(sides), open, level, most, settled
-    )))
+    )
+    return(out)
   }
-  if (!one$paired) {
-    return(list(launches = units_to_settle(
-      min(vapply(one$both, nrow, 0L)), continue_sides(lapply(one$both, tested, n)), open, level,
-      most, settled
-    ), sessions = none))
-  }
-  d <- tested(one$both$a - one$both$b, n)
-  session <- sub(" [^ ]*$", "", one$blocks)
-  blocks <- split(seq_along(session), session)
+  d <- (one$both$a - one$both$b)[, tested, drop = FALSE]
+  numbers <- seq_len(nrow(d))
+  units <- list(
+    launches = as.list(numbers), sessions = split(numbers, sub(" [^ ]*$", "", one$blocks))
+  )
   between <- pmin(fcoalesce(log1p(rows$session_spread)^2, 0), rows$error^2 * rows$n_a)
-  left <- sqrt(between / length(blocks))
-  lacking <- length(blocks) > 1L &
+  left <- sqrt(between / length(units$sessions))
+  lacking <- length(units$sessions) > 1L &
     !settled(list(effect = log(rows$ratio), error = left, df = rows$df), level, most)
-  launches <- none
-  sessions <- none
-  if (any(!lacking)) {
-    launches[!lacking] <- units_to_settle(
-      nrow(d), continue_blocks(d), open[!lacking], level[!lacking], most, settled
-    )
+  for (unit in names(units)) {
+    here <- lacking == (unit == "sessions")
+    if (any(here)) {
+      out[[unit]][here] <- units_to_settle(
+        length(units[[unit]]), continue_blocks(d, units[[unit]]), open[here], level[here], most,
+        settled
+      )
+    }
   }
-  if (any(lacking)) {
-    sessions[lacking] <- units_to_settle(
-      length(blocks), continue_blocks(d, blocks), open[lacking], level[lacking], most, settled
-    )
-  }
-  list(launches = launches, sessions = sessions)
+  out
 }
 
 continue_blocks <- function(d, units = as.list(seq_len(nrow(d)))) {
@@ -164,27 +152,7 @@ more_to_decide <- function(sides, rows, most, settled) {
       with_seed(1L, forecast_pair(one, rows[here], most, settled))
     })
   }, 10L * length(at))
-  found <- unlist(found, recursive = FALSE)
-  out <- list(launches = rep(NA_real_, nrow(rows)), sessions = rep(NA_real_, nrow(rows)))
-  for (i in seq_along(at)) {
-    for (unit in names(out)) out[[unit]][at[[i]]] <- found[[i]][[unit]]
-  }
-  unname(out)
-}
-
-# The number of additional launches or sessions, in words.
-say_more <- function(launches, sessions = NA_real_) {
-  unit <- fifelse(is.na(sessions), "launch", "session")
-  more <- fcoalesce(sessions, launches)
-  fcase(
-    is.na(more), "",
-    is.infinite(more), sprintf(
-      "more than %d more %s would be needed", MOST_LAUNCHES,
-      fifelse(unit == "launch", "launches", "sessions")
-    ),
-    rep(TRUE, length(more)), sprintf(
-      "about %.0f more %s would likely settle it", more,
-      fifelse(more == 1, unit, fifelse(unit == "launch", "launches", "sessions"))
-    )
-  )
+  none <- list(launches = numeric(), sessions = numeric())
+  found <- rbindlist(c(list(none), unlist(found, recursive = FALSE)))
+  unname(as.list(found[order(unlist(at))]))
 }

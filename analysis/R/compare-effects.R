@@ -6,11 +6,11 @@
 #' of times.
 #'
 #' @param x,y launch medians (s); `NA` values are ignored.
-#' @param level level of the interval of the difference; 0.99 as in the study `watter`.
-#' @return list: `mean_x`, `mean_y`, `difference`, `low`, `high` (s), `t`, `df`, `p`, a value for
-#'   each column; `NA` where a group has one launch or neither group varies.
+#' @return list: `mean_x`, `mean_y`, `difference`, `low`, `high` (s, 99 % as in the study
+#'   `watter`), `t`, `df`, `p`, a value for each column; `NA` where a group has one launch or
+#'   neither group varies.
 #' @noRd
-welch_of_columns <- function(x, y, level = 0.99) {
+welch_of_columns <- function(x, y) {
   sides <- lapply(list(x, y), function(side) {
     n <- colSums(!is.na(side))
     mean <- colMeans(side, na.rm = TRUE)
@@ -22,23 +22,16 @@ welch_of_columns <- function(x, y, level = 0.99) {
   difference <- u$mean - v$mean
   error <- sqrt(u$error + v$error)
   # In data that does not vary, rounding leaves a spread of about 1e-16 of the mean.
-  rounding <- 10 * .Machine$double.eps * pmax(column_ends(abs(x)), column_ends(abs(y)))
-  varies <- which(pmin(u$n, v$n) >= 2L & is.finite(error) & error > rounding)
-  none <- rep(NA_real_, length(error))
-  of <- function(values) replace(none, varies, values[varies])
+  rounding <- 10 * .Machine$double.eps * apply(rbind(abs(x), abs(y)), 2L, max, 0, na.rm = TRUE)
+  none <- !(pmin(u$n, v$n) >= 2L & is.finite(error) & error > rounding)
+  of <- function(values) replace(values, none, NA_real_)
   df <- of((u$error + v$error)^2 / (u$error^2 / (u$n - 1) + v$error^2 / (v$n - 1)))
   t <- of(difference / error)
-  reach <- of(replace(none, varies, stats::qt((1 + level) / 2, df[varies])) * error)
+  reach <- of(stats::qt(0.995, df) * error)
   list(
     mean_x = u$mean, mean_y = v$mean, difference = difference, low = difference - reach,
-    high = difference + reach, t = t, df = df,
-    p = replace(none, varies, 2 * stats::pt(-abs(t[varies]), df[varies]))
+    high = difference + reach, t = t, df = df, p = of(2 * stats::pt(-abs(t), df))
   )
-}
-
-# The greatest value of each column; 0 without values.
-column_ends <- function(x) {
-  if (nrow(x)) suppressWarnings(apply(x, 2L, max, 0, na.rm = TRUE)) else numeric(ncol(x))
 }
 
 #' Cliff's delta: P(x > y) - P(x < y), -1 to 1; -1 when every launch of x is faster.

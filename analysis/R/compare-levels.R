@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares launches within sessions, and within node sets. If an effect differs among sessions, its
+# Sessions and node sets as levels of a comparison. If an effect differs among sessions, its
 # uncertainty cannot be smaller than their disagreement, however many launches each session has.
 
 #' The ratio of two configurations over sessions, as a random-effects model.
@@ -12,23 +12,21 @@
 #' it is wide.
 #'
 #' @param a,b columns of the two configurations: `unit`, `block` and `median_s` (s).
-#' @param level level of the interval.
 #' @param unit `session`, or `node_set`: the nodes that an allocation gave (`node_set_of()`).
 #' @return list: `sessions` (sessions with at least two launches of each configuration); `ratio`,
-#'   `low`, `high`; `error` (standard error of the log ratio); `df`; `spread` (standard deviation
-#'   between sessions, relative); `between` (its variance, of log ratios). `NA` for one session.
+#'   `low`, `high` (95 %); `error` (standard error of the log ratio); `df`; `spread` (standard
+#'   deviation between sessions, relative); `between` (its variance, of log ratios). `NA` for one
+#'   session.
 #' @keywords internal
-ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
-  out <- ratio_of_one_session()
+ratio_over_sessions <- function(a, b, unit = "session") {
   # Lists of columns: tables would take most of the time of all comparisons.
   found <- lapply(intersect(a[[unit]], b[[unit]]), function(one) {
     log_ratio_within(pick(a, a[[unit]] %in% one), pick(b, b[[unit]] %in% one))
   })
   found <- Filter(\(one) length(one) && is.finite(one$error) && one$error > 0, found)
   k <- length(found)
-  out$sessions <- k
   if (k < 2L) {
-    return(out)
+    return(c(list(sessions = k), RATIO_OF_ONE))
   }
   effect <- vapply(found, `[[`, 0, "effect")
   error <- vapply(found, `[[`, 0, "error")
@@ -39,16 +37,52 @@ ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   common <- stats::weighted.mean(effect, weight)
   # Sessions that agree by chance do not make the interval narrower.
   scale <- max(1, sum(weight * (effect - common)^2) / (k - 1))
-  out$error <- sqrt(scale / sum(weight))
-  out$df <- k - 1
-  reach <- stats::qt((1 + level) / 2, out$df) * out$error
-  out$ratio <- exp(common)
-  out$low <- exp(common - reach)
-  out$high <- exp(common + reach)
-  out$spread <- expm1(sqrt(between))
-  out$between <- between
-  out
+  error <- sqrt(scale / sum(weight))
+  reach <- stats::qt(0.975, k - 1) * error
+  list(
+    sessions = k, ratio = exp(common), low = exp(common - reach), high = exp(common + reach),
+    error = error, df = k - 1, spread = expm1(sqrt(between)), between = between
+  )
 }
+
+# The result for one session, which shows nothing about other sessions.
+RATIO_OF_ONE <- list(
+  ratio = NA_real_, low = NA_real_, high = NA_real_, error = NA_real_, df = NA_real_,
+  spread = NA_real_, between = NA_real_
+)
+
+# The numbers of sessions and node sets of a comparison, and the ratios over them.
+sessions_of <- function(a, b, sizes, blocks) {
+  of_launches <- function(a, b) {
+    all <- unique(c(a$session, b$session))
+    sets <- known_sets(a, b)
+    over <- if (length(all) > 1L) ratio_over_sessions(a, b) else RATIO_OF_ONE
+    on <- if (length(sets) > 1L) ratio_over_sessions(a, b, unit = "node_set") else RATIO_OF_ONE
+    list(
+      sessions = length(all), nodes = length(sets), session_ratio = over$ratio,
+      session_error = over$error, session_df = over$df, session_spread = over$spread,
+      nodes_ratio = on$ratio, nodes_error = on$error, nodes_df = on$df,
+      spread_over = max(a$hosts, 1L),
+      sessions_differ = !length(intersect(a$session, b$session))
+    )
+  }
+  if (uniqueN(c(a$session, b$session)) == 1L && length(known_sets(a, b)) < 2L) {
+    return(lapply(of_launches(a, b), rep, length(sizes)))
+  }
+  columns <- c("bytes", "block", "session", "node_set", "hosts", "median_s")
+  kept <- lapply(list(a, b), function(side) {
+    pick(side[columns], !length(blocks) | side$block %in% blocks)
+  })
+  as.list(rbindlist(lapply(sizes, function(size) {
+    sides <- lapply(kept, \(side) pick(side, side$bytes == size))
+    of_launches(sides[[1L]], sides[[2L]])
+  })))
+}
+
+# Rows of a list of columns.
+pick <- function(columns, which) lapply(columns, `[`, which)
+
+known_sets <- function(a, b) Filter(nzchar, unique(c(a$node_set, b$node_set)))
 
 # The set of nodes of launches, without the order of their ranks: `a|b|a` is "a b".
 node_set_of <- function(observed_hosts) {
@@ -58,14 +92,6 @@ node_set_of <- function(observed_hosts) {
   }, "")
   sets[is.na(known)] <- ""
   sets[match(observed_hosts, known)]
-}
-
-# The result for one session, which shows nothing about other sessions.
-ratio_of_one_session <- function() {
-  list(
-    sessions = 0L, ratio = NA_real_, low = NA_real_, high = NA_real_, error = NA_real_,
-    df = NA_real_, spread = NA_real_, between = NA_real_
-  )
 }
 
 # The mean log ratio within one session or node set, and its standard error; `NULL` if there are
@@ -95,6 +121,3 @@ block_means <- function(side, blocks) {
   }
   as.vector(tapply(logs, side$block, mean)[as.character(blocks)])
 }
-
-# Rows of a list of columns.
-pick <- function(columns, which) lapply(columns, `[`, which)

@@ -11,10 +11,7 @@
 #' @keywords internal
 differing_pairs <- function(summary, by = "mpi", ignoring = character(), allowing = character(),
                             also = character()) {
-  pairs_that_differ(pairs_of(
-    summary, strata_of(summary, by, ignoring, also), by,
-    ignoring = ignoring, allowing = allowing
-  ))
+  pairs_that_differ(pairs_of(summary, strata_of(summary, by, ignoring, also), by, allowing))
 }
 
 # The pairs from `pairs_of()` that `differing_pairs()` reports.
@@ -55,23 +52,20 @@ QUESTION <- c("site", "simulated", "operation", "transport", "placement")
 #'   and the numbers of the two configurations, `left` and `right`); `why` (for each pair, why it
 #'   may not be compared; empty if it may); `told` (further differences of each pair).
 #' @noRd
-pairs_of <- function(summary, strata, by, ignoring = character(), allowing = character()) {
+pairs_of <- function(summary, strata, by, allowing = character()) {
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
   used <- used[has_several(summary[[by]][used], summary$test[used], "test" %in% strata)]
   columns <- unclass(summary)[intersect(unique(c(
     strata, by, "observed_hosts", "bytes", LAUNCH_TIMES, "n", "key", "session", "launch"
   )), names(summary))]
   used <- as.data.table(c(pick(columns, used), list(row = used)))
-  used[, block := .GRP, by = c("session", "launch")]
-  first <- which(!duplicated(used$block))
-  set(used, j = "block", value = paste(used$session[first], used$launch[first])[used$block])
+  used[, block := paste(.BY[[1L]], .BY[[2L]]), by = c("session", "launch")]
   set(used, j = "node_set", value = node_set_of(used$observed_hosts))
   used[, stratum := .GRP, by = strata]
   setorderv(used, c("stratum", by), na.last = TRUE)
   first <- used[, list(row = .I[[1L]], n = .N), by = c("stratum", by)]
   setnames(first, by, "level")
-  rows <- used[, .I[[1L]], by = "stratum"]
-  table <- used[rows$V1[order(rows$stratum)], strata, with = FALSE]
+  table <- used[!duplicated(stratum), strata, with = FALSE]
   known <- which(!is.na(first$level))
   levels <- split(known, first$stratum[known])
   pairs <- rbindlist(lapply(unname(levels[lengths(levels) > 1L]), function(here) {
@@ -105,12 +99,10 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     })
   }
   # The question of a stratum: errors are controlled within it.
-  parts <- setdiff(configuration_columns(summary), QUESTION)
-  question <- setdiff(strata, parts)
+  question <- setdiff(strata, setdiff(configuration_columns(summary), QUESTION))
   list(
     strata = table, question = number_of(table, question), sides = sides, pairs = pairs,
-    why = differ(differences_of),
-    told = differ(told_of)
+    why = differ(differences_of), told = differ(told_of)
   )
 }
 
@@ -139,17 +131,6 @@ pairs_by_time <- function(pairs, time) {
     }
   })
   pairs
-}
-
-stop_not_comparable <- function(pair, here, proof) {
-  refuse(
-    sprintf(
-      "%s and %s cannot be compared (%s): %s; measure both with the same placement and transport",
-      pair[[1L]], pair[[2L]], toString(unlist(here)), paste(proof, collapse = "; ")
-    ),
-    "cotejo_not_comparable",
-    differences = proof
-  )
 }
 
 # The columns of a comparison that define its strata.

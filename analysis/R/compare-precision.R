@@ -31,49 +31,39 @@
 #' @keywords internal
 wide_groups <- function(session_dir, until) {
   times <- read_medians(session_dir)
-  if (!nrow(times)) {
-    return(wide_groups_of_none())
-  }
-  groups <- rbindlist(lapply(split(times, by = "group"), function(part) {
-    cells <- unique(part[, c("group", "cell", "mpi", "settings", "parameters")])
+  none <- data.table(
+    group = character(), cells = character(), blocks = integer(), width = numeric(),
+    at = character(), wide = logical(), more = numeric(), before = numeric()
+  )
+  groups <- lapply(if (nrow(times)) split(times, by = "group"), function(part) {
+    cells <- unique(part[, c("cell", "mpi", "settings", "parameters")])
     usable <- part[!is.na(median_s)]
     tried <- table(part$cell)
     # A cell that never works is given up, so that it does not keep the group open.
     works <- cells$cell %in% usable$cell
-    cells <- cells[works | tried[cells$cell] < MIN_LAUNCHES]
-    if (!nrow(cells)) {
-      return(NULL)
+    working <- cells[works]
+    cells <- cells$cell[works | tried[cells$cell] < MIN_LAUNCHES]
+    if (length(cells)) {
+      c(list(
+        group = part$group[[1L]], cells = paste(sort(cells, method = "radix"), collapse = ","),
+        blocks = uniqueN(usable$block)
+      ), if (is.na(until)) open_of(usable, working) else widths_of(usable, working, until))
     }
-    working <- cells[cells$cell %in% usable$cell]
-    widths <- if (is.na(until)) open_of(usable, working) else widths_of(usable, working, until)
-    names <- paste(sort(cells$cell, method = "radix"), collapse = ",")
-    c(list(group = part$group[[1L]], cells = names, blocks = uniqueN(usable$block)), widths)
-  }))
-  if (!nrow(groups)) {
-    return(wide_groups_of_none())
-  }
+  })
+  groups <- rbindlist(c(list(none), groups), use.names = TRUE, fill = TRUE)
   if (is.na(until)) {
-    groups <- groups[order(-more)]
-    return(groups[, names(wide_groups_of_none()), with = FALSE])
+    return(groups[order(-more), !"before"])
   }
   groups[, wide := is.na(width) | is.na(before) | pmax(width, before) > until]
   groups[, more := fifelse(
     is.na(width) | is.na(before), pmax(1, STOP_FROM + 1 - blocks),
     fifelse(wide, pmin(MOST_LAUNCHES, more), 0)
   )]
-  groups <- groups[order(-width, group, na.last = FALSE)]
-  groups[, names(wide_groups_of_none()), with = FALSE]
+  groups[order(-width, group, na.last = FALSE), !"before"]
 }
 
 # With fewer blocks a width is too uncertain to stop the study.
 STOP_FROM <- 6L
-
-wide_groups_of_none <- function() {
-  data.table(
-    group = character(), cells = character(), blocks = integer(), width = numeric(),
-    at = character(), wide = logical(), more = numeric()
-  )
-}
 
 # Level at which a comparison counts as settled while a study continues.
 LOOK_ALPHA <- 0.005
@@ -81,11 +71,10 @@ LOOK_ALPHA <- 0.005
 # The open comparisons of a group: `wide` if there are any, `more` blocks until one would settle.
 open_of <- function(times, cells) {
   open <- times[, questions_open(.SD, cells), by = "operation"]
-  least <- min(c(open$more, Inf))
   list(
     width = NA_real_,
     at = if (nrow(open)) open[which.min(more), paste(at, operation)] else "",
-    wide = nrow(open) > 0L, more = if (is.finite(least)) least else as.numeric(MOST_LAUNCHES)
+    wide = nrow(open) > 0L, more = min(open$more, as.numeric(MOST_LAUNCHES), na.rm = TRUE)
   )
 }
 
@@ -93,11 +82,9 @@ open_of <- function(times, cells) {
 questions_open <- function(times, cells) {
   pairs <- pairs_of_cells(cells)
   curves <- lapply(pairs, \(pair) differences_of_pair(times, "cell", cells$cell[pair]))
-  known <- lengths(curves) > 0L
-  curves <- lapply(curves[known], function(d) {
+  curves <- Filter(length, lapply(Filter(length, curves), function(d) {
     d[, colSums(!is.na(d)) >= LEAST_BLOCKS, drop = FALSE]
-  })
-  curves <- curves[vapply(curves, ncol, 0L) > 0L]
+  }))
   if (!length(curves)) {
     return(NULL)
   }
@@ -122,9 +109,8 @@ open_at_look <- function(curves, question = rep(1L, length(curves))) {
 
 # The widest interval of a group, with all blocks (`width`) and without the last block (`before`).
 widths_of <- function(times, cells, until) {
-  none <- list(width = NA_real_, at = "", before = NA_real_, more = 1)
   if (!nrow(cells)) {
-    return(none)
+    return(list(width = NA_real_, at = "", before = NA_real_, more = 1))
   }
   pairs <- pairs_of_cells(cells)
   all <- times[, if (length(pairs)) {
@@ -186,10 +172,7 @@ width_of_pair <- function(times, pair, until) {
     if (nrow(part) >= STOP_FROM && min(colSums(!is.na(part))) >= STOP_FROM) paired_curve(part)
   })
   half <- lapply(curves, function(curve) {
-    if (is.null(curve)) {
-      return(rep(NA_real_, length(sizes)))
-    }
-    expm1((curve$high - curve$low) / 2)
+    if (is.null(curve)) rep(NA_real_, length(sizes)) else expm1((curve$high - curve$low) / 2)
   })
   widest <- which.max(half[[1L]])
   open <- which(half[[1L]] > until)
@@ -197,21 +180,14 @@ width_of_pair <- function(times, pair, until) {
     width = max(half[[1L]]), before = max(half[[2L]]), more = blocks_to_narrow(
       nrow(d), continue_blocks(d), open, 1 - curves[[1L]]$confidence[open], until, width_of_tests
     ),
-    at = if (length(widest)) {
-      paste(pair[[1L]], "/", pair[[2L]], "at", format_bytes(sizes[[widest]]))
-    } else {
-      ""
-    }
+    at = paste(pair[[1L]], "/", pair[[2L]], "at", format_bytes(sizes[c(widest, 1L)[[1L]]]))
   )
 }
 
 width_alone <- function(times, until) {
   half <- function(x) {
     found <- median_interval(x)
-    if (found$level %in% NA || found$level < 0.95) {
-      return(NA_real_)
-    }
-    (found$high - found$low) / 2 / found$median
+    if (isTRUE(found$level >= 0.95)) (found$high - found$low) / 2 / found$median else NA_real_
   }
   times <- times[order(as.integer(block))]
   continue <- function(x) {
@@ -222,48 +198,11 @@ width_alone <- function(times, until) {
   out <- times[, list(
     width = half(median_s), before = half(median_s[-.N]), at = format_bytes(bytes[[1L]]),
     more = blocks_to_narrow(
-      .N, continue(median_s), if (half(median_s) %in% NA || half(median_s) <= until) NULL else 1L,
+      .N, continue(median_s), if (isTRUE(half(median_s) > until)) 1L,
       0.05, until, function(tests, level) tests$width
     )
   ), by = "bytes"]
   out[, !"bytes"]
-}
-
-# Read the summaries in the launch descriptions of a session. A launch that is not usable has one
-# row without a time.
-read_medians <- function(session_dir) {
-  files <- sort(list.files(session_dir, "[.][0-9]+[.]json$", full.names = TRUE), method = "radix")
-  out <- rbindlist(lapply(files, function(file) {
-    launch <- parse_json_file(file)
-    asked <- launch$asked
-    text <- function(object) {
-      if (!length(object)) return("")
-      object <- object[order(names(object), method = "radix")]
-      paste(names(object), vapply(object, text_of, ""), sep = "=", collapse = ",")
-    }
-    here <- list(
-      cell = cell_of(launch$id), block = sub(".*[.]", "", launch$id),
-      group = paste(c(
-        sub("[.].*", "", launch$id), asked$transport, asked$placement, asked$hosts, asked$ranks
-      ), collapse = " "),
-      mpi = as.character(asked$mpi), settings = text(asked$settings),
-      parameters = text(asked$parameters)
-    )
-    if (!identical(launch$status, "ok")) {
-      return(c(here, list(operation = "", bytes = NA_real_, median_s = NA_real_)))
-    }
-    rbindlist(lapply(launch$summary, function(row) {
-      factors <- row[setdiff(names(row), c(
-        "operation", "bytes", "n", "median_s", "min_s", "p95_s", "p99_s", "p999_s", "max_s"
-      ))]
-      c(here, list(
-        operation = paste(c(row$operation, if (length(factors)) text(factors)), collapse = " "),
-        bytes = as.numeric(row$bytes),
-        median_s = if (is.null(row$median_s)) NA_real_ else as.numeric(row$median_s)
-      ))
-    }))
-  }))
-  if (nrow(out)) out[is.na(median_s) | median_s > 0] else out
 }
 
 #' Print [wide_groups()] for the harness: one line for each group, fields separated by tabs.

@@ -29,21 +29,14 @@ compare_settings <- function(summary, delta = 0.03) {
   if (!nrow(found) || is.null(part$no_effect)) {
     return(found)
   }
-  same <- intersect(
-    c("site", "test", "mpi", "transport", "placement", "ranks"), names(found)
-  )
+  same <- intersect(c("site", "test", "mpi", "transport", "placement", "ranks"), names(found))
   without <- unique(part[nzchar(no_effect), c(same, "settings", "no_effect"), with = FALSE])
-  names_of <- function(side) {
-    at <- without[found, on = stats::setNames(c(same, side), c(same, "settings")), mult = "first"]
-    fifelse(is.na(at$no_effect), "", at$no_effect)
-  }
-  of_a <- names_of("a")
-  of_b <- names_of("b")
-  silent <- nzchar(of_a) | nzchar(of_b)
-  open <- which(silent & !found$verdict %in% DIRECTIONS & !by_sessions(found))
+  silent <- fcoalesce(lapply(c("a", "b"), function(side) {
+    without[found, on = c(same, stats::setNames(side, "settings")), mult = "first"]$no_effect
+  }))
+  open <- which(!is.na(silent) & !found$verdict %in% DIRECTIONS & !by_sessions(found))
   found[open, note := sprintf(
-    "%s %s was shown, neither by the library nor by the times", NO_EFFECT,
-    fifelse(nzchar(of_a), of_a, of_b)[open]
+    "%s %s was shown, neither by the library nor by the times", NO_EFFECT, silent[open]
   )]
   found[]
 }

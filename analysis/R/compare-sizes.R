@@ -9,23 +9,21 @@
 #' @return list of lists of columns, a row a size; `NULL` without a common size.
 #' @noRd
 compare_sides <- function(pairs) {
-  found <- add_rows(lapply(pairs, function(pair) describe_pair(pair[[1L]], pair[[2L]])))
-  curves <- curves_of(found)
-  lapply(seq_along(pairs), function(i) {
-    one <- found[[i]]
-    if (is.null(one)) {
-      return(NULL)
-    }
+  out <- lapply(pairs, function(pair) describe_pair(pair[[1L]], pair[[2L]]))
+  known <- lengths(out) > 0L
+  found <- add_rows(out[known])
+  out[known] <- Map(function(pair, one, curve) {
     n <- length(one$sizes)
     c(
-      list(bytes = one$sizes), one$rows, list(left_out = one$left_out), curves[[i]],
+      list(bytes = one$sizes), one$rows, list(left_out = one$left_out), curve,
       list(
         paired = rep(one$paired, n), method = rep(one$method, n),
         apart = rep(one$apart && one$method != OVER_SESSIONS, n)
       ),
-      sessions_of(pairs[[i]][[1L]], pairs[[i]][[2L]], one$sizes, one$blocks)
+      sessions_of(pair[[1L]], pair[[2L]], one$sizes, one$blocks)
     )
-  })
+  }, pairs[known], found, curves_of(found))
+  out
 }
 
 OVER_SESSIONS <- "Welch's test over sessions"
@@ -44,7 +42,8 @@ describe_pair <- function(a, b) {
     lacks <- is.na(both$a) | is.na(both$b)
     if (any(lacks)) both <- lapply(both, function(side) replace(side, lacks, NA))
   } else {
-    both <- lapply(sides, whole_launches)
+    # Unpaired tests compare complete launches, which have every size.
+    both <- lapply(sides, function(side) side[!rowSums(is.na(side)), , drop = FALSE])
   }
   all <- colSums(!is.na(sides$a)) + colSums(!is.na(sides$b))
   sessions <- lapply(list(a, b), \(side) unique(side$session))
@@ -82,9 +81,6 @@ log_times <- function(side, sizes) {
   out
 }
 
-# Launches that have every size, because unpaired tests compare complete launches.
-whole_launches <- function(side) side[!rowSums(is.na(side)), , drop = FALSE]
-
 WELCH_COLUMNS <- c(
   "welch_mean_a_s", "welch_mean_b_s", "welch_difference_s", "welch_low_s", "welch_high_s",
   "welch_t", "welch_df", "welch_p"
@@ -96,9 +92,8 @@ WELCH_COLUMNS <- c(
 #' @param found what [describe_pair()] returned for each pair.
 #' @noRd
 add_rows <- function(found) {
-  known <- which(lengths(found) > 0L)
-  shape <- vapply(found[known], function(one) paste(nrow(one$both$a), nrow(one$both$b)), "")
-  for (alike in split(known, shape)) {
+  shape <- vapply(found, function(one) paste(nrow(one$both$a), nrow(one$both$b)), "")
+  for (alike in split(seq_along(found), shape)) {
     side <- function(name) do.call(cbind, lapply(found[alike], function(one) one$both[[name]]))
     rows <- describe_sides(side("a"), side("b"))
     last <- cumsum(lengths(lapply(found[alike], `[[`, "sizes")))
@@ -135,7 +130,7 @@ describe_sides <- function(logs_a, logs_b) {
 #' @noRd
 curves_of <- function(found) {
   logs <- lapply(found, function(one) {
-    if (isTRUE(one$paired) && one$method != OVER_SESSIONS) one$both$a - one$both$b
+    if (one$paired && one$method != OVER_SESSIONS) one$both$a - one$both$b
   })
   enough <- lapply(found, function(one) {
     which(pmin(one$rows$n_a, one$rows$n_b) >= LEAST_BLOCKS | one$method == OVER_SESSIONS)
@@ -147,9 +142,6 @@ curves_of <- function(found) {
   )
   lapply(seq_along(found), function(i) {
     one <- found[[i]]
-    if (is.null(one)) {
-      return(NULL)
-    }
     here <- enough[[i]]
     if (is.null(logs[[i]]) && length(here)) {
       both <- if (one$method == OVER_SESSIONS) one$means else one$both

@@ -18,11 +18,12 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03, brief = F
   results <- read_study(results_dir)
   launches <- results$launches
   if (!any(launches$status == "ok" & (is.null(session) | launches$session %in% session))) {
+    reasons <- launches$reason[!launches$status %in% RECORDED]
     bad_data(
       results_dir, NA,
       sprintf(
         "none of %s usable%s", count_of(nrow(launches), "launch is", "launches is"),
-        first_reason(launches)
+        if (length(reasons)) sprintf(" (first reason: %s)", reasons[[1L]]) else ""
       ),
       "see the reasons in the launch descriptions and measure again"
     )
@@ -57,10 +58,11 @@ COMPARED <- unique(c(
   "key", "id", "session", "launch", "status", "no_effect", names(STATE)
 ))
 
-# Select the columns of launch summaries that comparisons need.
-narrow <- function(summary) {
+# Select the columns of launch summaries that comparisons need, and the columns `also`.
+narrow <- function(summary, also = character()) {
   columns <- c(
-    configuration_columns(summary), "factors", COMPARED, "bytes", CELL_MEASURES, "bytes_per_s"
+    configuration_columns(summary), "factors", COMPARED, "bytes", CELL_MEASURES, "bytes_per_s",
+    also
   )
   summary[, intersect(unique(columns), names(summary)), with = FALSE]
 }
@@ -120,58 +122,18 @@ of_sessions <- function(table, sessions) {
   if (NROW(table)) table[sessions, on = c("site", "session"), nomatch = NULL] else table
 }
 
-# Complete the account with the sessions whose launches left no summary.
-account_with <- function(account, launches) {
-  lost <- launches[, list(launches = .N), keyby = c("site", "test", "session")][
-    !account,
-    on = c("site", "test", "session")
-  ]
-  lost[, c("status", "used", "why") := list("unusable", 0L, "no usable launch")]
-  out <- rbind(account, lost, use.names = TRUE)
-  # Count launches of the warm-up block and failed launches, too.
-  all <- launches[, list(launches = .N, others = others_in_words(status)),
-    by = c("site", "test", "session")
-  ]
-  out[all, c("launches", "others") := list(i.launches, i.others),
-    on = c("site", "test", "session")
-  ]
-  out[used > 0L, why := paste0(why, fifelse(nzchar(why) & nzchar(others), "; ", ""), others)]
-  out[, others := NULL]
-  on <- launches[, list(machine = machine_in_words(.SD)), by = c("site", "test", "session")]
-  out[on, machine := i.machine, on = c("site", "test", "session")]
-  setorderv(out, c("site", "test", "session"))
-  out[]
-}
-
-# The launches that are in no statistic, by their status: "6 launches: warm-up".
-others_in_words <- function(status) {
-  others <- table(status[status != "ok"])
-  paste(count_of(as.integer(others), "launch:", "launches:"), names(others), collapse = "; ")
-}
-
-# The CPU models that launches ran on, each with the identifiers of its machines.
-machine_in_words <- function(launches) {
-  cpu <- launches$cpu_model
-  id <- substr(fcoalesce(as.character(value_or_na(launches, "machine")), ""), 1L, 6L)
-  words <- fifelse(is.na(cpu), "", paste0(cpu, fifelse(nzchar(id), sprintf(" (%s)", id), "")))
-  toString(distinct(words[nzchar(words)]))
-}
-
-# Compares each IMB operation with cotejo's operation of the same pattern, in common sessions.
-compare_tools <- function(whole, session, ...) {
-  tool <- c("operation", "experiment", "test", "parameters", "factors", "mpi", "settings")
-  rbindlist(lapply(c("pingpong", "pingping"), function(ours) {
-    theirs <- paste0("imb-", ours)
-    both <- keep_rows(whole, which(whole$operation %in% c(ours, theirs) & !is.na(whole$median_s)))
+# Compares each IMB operation with cotejo's operation of the same pattern, on the same MPI,
+# transport and placement. Experiment and parameters may differ. The tools need no common block.
+compare_tools <- function(whole, session = NULL, ...) {
+  tool <- c("experiment", "test", "parameters")
+  rbindlist(lapply(c("pingpong", "pingping"), function(pattern) {
+    operations <- paste0(c("", "imb-"), pattern)
+    both <- keep_rows(whole, which(whole$operation %in% operations & !is.na(whole$median_s)))
     if (!nrow(both)) {
       return(NULL)
     }
-    both <- keep_rows(both, which(choose_sessions(both, tool, session)$rows))
-    agree_tools(both, ours, theirs, refused = "list", ...)
+    chosen <- choose_sessions(both, c("operation", tool, "factors", SIDES), session)
+    both <- keep_rows(both, which(chosen$rows))
+    compare_configurations(both, by = "operation", ignoring = tool, refused = "list", ...)
   }), fill = TRUE)
-}
-
-first_reason <- function(launches) {
-  reasons <- launches$reason[!launches$status %in% RECORDED]
-  if (length(reasons)) sprintf(" (first reason: %s)", reasons[[1L]]) else ""
 }

@@ -11,13 +11,14 @@
 #' ([compare_configurations()]), so that other questions do not change the tiers.
 #'
 #' @param comparison what [compare_configurations()] returned.
-#' @return data.table, a row a stratum, size and configuration: strata, `bytes`, `configuration`,
-#'   `tier` (`NA`: not tested against any other).
+#' @return `tiers_of()`: data.table, a row a stratum, size and configuration: strata, `bytes`,
+#'   `configuration`, `tier` (`NA`: not tested against any other).
 #' @examples
 #' study <- read_study(system.file("extdata/study", package = "cotejo"))
 #' summary <- summarise_launches(study)
 #' comparison <- compare_configurations(summary)
 #' tiers_of(comparison)
+#' fastest_of(comparison)
 #' @export
 tiers_of <- function(comparison) {
   place <- c(strata_in(comparison), "bytes")
@@ -52,29 +53,20 @@ tiers_of <- function(comparison) {
 # Verdicts of comparisons without a test.
 UNTESTED <- "not tested"
 
-#' Find the configuration that is faster than every other, at each size of each stratum.
-#'
-#' @inheritParams tiers_of
-#' @return data.table, a row a stratum and size: strata, `bytes`, `winner`: the only configuration
-#'   of the first tier ([tiers_of()]). It is empty if there are several, or if one was not tested.
-#'   `candidates`: configurations that can be the fastest if there is no winner, separated by
-#'   commas; empty if all can.
-#' @examples
-#' study <- read_study(system.file("extdata/study", package = "cotejo"))
-#' summary <- summarise_launches(study)
-#' comparison <- compare_configurations(summary)
-#' fastest_of(comparison)
+#' @return `fastest_of()`: data.table, a row a stratum and size: strata, `bytes`, `winner` (the
+#'   only configuration of the first tier, faster than every other; empty if there are several, or
+#'   if one was not tested), `candidates` (configurations that can be the fastest if there is no
+#'   winner, separated by commas; empty if all can).
+#' @rdname tiers_of
 #' @export
 fastest_of <- function(comparison) {
   tiers <- tiers_of(comparison)
-  out <- tiers[, {
+  tiers[, {
     can <- tier %in% c(1L, NA)
     some <- sum(can) > 1L && !all(can)
     list(
       winner = if (sum(can) == 1L && .N > 1L) configuration[tier %in% 1L] else "",
       candidates = if (some) paste(configuration[can], collapse = ",") else ""
     )
-  }, by = c(strata_in(comparison), "bytes")]
-  setkeyv(out, c(strata_in(comparison), "bytes"))
-  out[]
+  }, keyby = c(strata_in(comparison), "bytes")]
 }

@@ -1,34 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of non-inferiority: whether an upgrade made anything slower.
 
-#' Judge an upgrade by judging each question.
-#'
-#' A question is one operation of one library, over one transport and placement, at all sizes. Its
-#' worst slowdown is the largest upper limit (one-sided, 95 %) of the ratio of times over the
-#' sizes. The largest of such limits is itself an upper limit of the largest ratio
-#' (intersection-union test), so no correction for the number of sizes or questions is needed.
+#' @details [judge_upgrade()] judges each question: one operation of one library, over one
+#' transport and placement, at all sizes. Its worst slowdown is the largest upper limit (one-sided,
+#' 95 %) of the ratio of times over the sizes. The largest of such limits is itself an upper limit
+#' of the largest ratio (intersection-union test), so no correction for the number of sizes or
+#' questions is needed.
 #'
 #' @param found what [compare_folders()] returned.
-#' @param delta largest relative slowdown that is accepted.
-#' @return data.table, one row a question, the worst first: its factors; `n` (the smaller number of
-#'   launches before and after); `ratio` (time after / time before) and `bytes` of the size with
-#'   the largest upper limit; `low` and `worst` (its limits, one-sided); `status` (`slower`: at
-#'   some size the interval lies above `delta`; `not slower`: every upper limit is at most `delta`;
-#'   else `not settled`); `over_all` (whether it is slower in a statement over all questions, too);
-#'   `more`, `more_sessions` (launches or sessions to add both before and
+#' @return `judge_upgrade()`: data.table, one row a question, the worst first: its factors; `n`
+#'   (the smaller number of launches before and after); `ratio` (time after / time before) and
+#'   `bytes` of the size with the largest upper limit; `low` and `worst` (its limits, one-sided);
+#'   `status` (`slower`: at some size the interval lies above `delta`; `not slower`: every upper
+#'   limit is at most `delta`; else `not settled`); `over_all` (whether it is slower in a statement
+#'   over all questions, too); `more`, `more_sessions` (launches or sessions to add both before and
 #'   after that would likely settle it; both `NA`: the sessions differ).
 #' @references Berger 1982, Technometrics 24 (intersection-union tests).
-#' @examples
-#' sessions <- system.file("extdata/study/local", package = "cotejo")
-#' days <- sub("[.].*", "", list.files(sessions))
-#' folders <- file.path(tempfile(), days)
-#' for (i in 1:2) {
-#'   utils::untar(
-#'     file.path(sessions, paste0(days[[i]], ".tar.xz")),
-#'     exdir = file.path(folders[[i]], "local/a")
-#'   )
-#' }
-#' judge_upgrade(compare_folders(folders[[1]], folders[[2]]))
+#' @rdname compare_folders
 #' @export
 judge_upgrade <- function(found, delta = 0.03) {
   rows <- if (nrow(found)) {
@@ -40,8 +28,7 @@ judge_upgrade <- function(found, delta = 0.03) {
   by_day <- by_sessions(rows)
   reach <- exp(stats::qt(0.95, rows$df) * rows$error)
   rows[, c("low", "worst") := list(ratio / reach, ratio * reach)]
-  slower <- !by_day & rows$verdict == "slower" & rows$relevance == "relevant"
-  rows[, slower := slower]
+  rows[, slower := !by_day & verdict == "slower" & relevance == "relevant"]
   rows[, open := worst - 1 > delta & !slower]
   rows[, n := pmin(n_a, n_b)]
   question <- setdiff(strata_in(found), "bytes")
@@ -49,9 +36,8 @@ judge_upgrade <- function(found, delta = 0.03) {
     n = min(n), bytes = bytes[[1L]], ratio = ratio[[1L]], low = low[[1L]], worst = worst[[1L]],
     status = if (any(slower)) "slower" else if (any(open)) "not settled" else "not slower",
     over_all = any(slower & over_all),
-    # If the sessions differ, more launches of the same sessions settle nothing.
-    more = if (anyNA(more_launches[open])) NA_real_ else max(0, more_launches[open]),
-    more_sessions = if (anyNA(more_sessions[open])) NA_real_ else max(0, more_sessions[open])
+    # If the sessions differ, more launches of the same sessions settle nothing: the result is NA.
+    more = max(0, more_launches[open]), more_sessions = max(0, more_sessions[open])
   ), by = question]
   out[order(match(status, c("slower", "not settled", "not slower")), -worst)]
 }

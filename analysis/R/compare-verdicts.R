@@ -13,10 +13,9 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
   joint <- within_questions(rows, question, alpha)
   rows[, c("q", "confidence") := joint[c("q", "confidence")]]
   rows[, c("low", "high") := lapply(joint[c("low", "high")], exp)]
-  tested <- rowsum(as.integer(!is.na(rows$p)), question)[as.character(question), 1L]
   rows[, family := sprintf(
-    "%s of the question", count_of(unname(tested), "comparison", "comparisons")
-  )]
+    "%s of the question", count_of(sum(!is.na(p)), "comparison", "comparisons")
+  ), by = list(question)]
   rows[, verdict := judge(low, high, delta)]
   rows[, c("at_least", "at_most") := list(
     pmax(low, 1 / high, 1) - 1, pmax(high, 1 / low) - 1
@@ -29,11 +28,10 @@ settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
   rows[apart & verdict %in% DIRECTIONS, verdict := "not settled"]
   # The intervals over sessions and over node sets have the same level as the verdict.
   for (level in c("session", "nodes")) {
-    columns <- paste0(level, c("_ratio", "_error", "_df"))
-    over <- lapply(columns, function(name) rows[[name]])
-    reach <- stats::qt((1 + rows$confidence) / 2, over[[3L]]) * over[[2L]]
+    over <- \(name) rows[[paste0(level, name)]]
+    reach <- stats::qt((1 + rows$confidence) / 2, over("_df")) * over("_error")
     set(rows, j = paste0(level, c("_low", "_high")), value = list(
-      over[[1L]] * exp(-reach), over[[1L]] * exp(reach)
+      over("_ratio") * exp(-reach), over("_ratio") * exp(reach)
     ))
   }
   repeated <- function(low, high, verdict) {
@@ -85,21 +83,26 @@ judge <- function(low, high, delta) {
   )
 }
 
+# Reverses the pairs of a comparison, so that `a` is one of `first`, or those with the flag `turn`.
+# A pair's original order is that of the names.
+turned_to <- function(rows, first = NULL, turn = !rows$a %in% first) {
+  out <- copy(rows)
+  at <- which(turn)
+  out[at, `:=`(
+    ratio = 1 / ratio, low = 1 / high, high = 1 / low,
+    verdict = fcoalesce(unname(c(faster = "slower", slower = "faster")[verdict]), verdict)
+  )]
+  for (column in c("%s", "median_%s_s", "algorithm_%s")) {
+    two <- sprintf(column, c("a", "b"))
+    if (two[[1L]] %in% names(out)) set(out, at, two, out[at, rev(two), with = FALSE])
+  }
+  out[]
+}
+
 # Whether a difference may come from the sessions: the interval excludes 1, but the configurations
 # share no session and have too few sessions each. More launches settle nothing there.
 by_sessions <- function(rows) {
   rows$verdict == "not settled" & (rows$low > 1 | rows$high < 1) %in% TRUE
-}
-
-# Whether the medians of a pair do not have the order that its verdict states.
-#
-# A verdict is about the typical ratio of two launches. A configuration with some slow launches is
-# slower, also if its median is the smaller one.
-against_medians <- function(rows) {
-  if (is.null(rows$median_a_s)) {
-    return(logical(nrow(rows)))
-  }
-  rows$verdict %in% DIRECTIONS & sign(log(rows$ratio)) != sign(rows$median_a_s - rows$median_b_s)
 }
 
 #' The sessions and node sets for which a verdict holds, in words.
@@ -134,45 +137,20 @@ note_on <- function(n_a, n_b, left_out) {
   )
 }
 
-# Verdicts of a comparison in words, for the first configuration of a pair.
-say_verdict <- function(rows) {
-  fcase(
-    rows$verdict %in% DIRECTIONS, sprintf(
-      "%s by at least %s", rows$verdict, say_percent(rows$at_least)
-    ),
-    rows$verdict == "within", sprintf("within %s", say_percent(rows$at_most)),
-    rep(TRUE, nrow(rows)), rows$verdict
-  )
-}
-
-# A relative bound for readers: small bounds as percent, large bounds as a factor.
-say_percent <- function(bound) {
-  fifelse(
-    bound >= 1, sprintf("a factor of %s", format_digits(1 + bound)),
-    sprintf("%s %%", format_digits(100 * bound, 2L))
-  )
-}
-
-#' Verdicts of the same comparisons for two times of the launches.
+#' Verdicts of the same comparisons for two times or two sessions of the launches.
 #'
-#' @param first,second what [compare_configurations()] returned for one study.
+#' @param first,second what [compare_configurations()] returned for each.
 #' @return data.table, one row a comparison that is in both: strata, `bytes`, `a`, `b`, `first`,
-#'   `second` (verdicts), `open` (not settled by the first), `settled` (and settled by the second),
-#'   `turned` (faster by one, slower by the other). No row when either is empty.
+#'   `second` (verdicts). No row when either is empty.
 #' @noRd
 compare_verdicts <- function(first, second) {
   if (!nrow(first) || !nrow(second)) {
     return(data.table())
   }
-  keys <- c(strata_in(first), "a", "b", "bytes")
-  of <- function(table, name) {
-    setnames(copy(table[, c(keys, "verdict"), with = FALSE]), "verdict", name)
-  }
-  both <- merge(of(first, "first"), of(second, "second"), by = keys)
-  both[, open := first %in% "not settled"]
-  both[, settled := open & second %in% SETTLED]
-  both[, turned := first %in% DIRECTIONS & second %in% DIRECTIONS & first != second]
-  both[]
+  keys <- c(intersect(strata_in(first), names(second)), "bytes", "a", "b")
+  both <- lapply(list(first, second), \(one) one[, c(keys, "verdict"), with = FALSE])
+  both <- merge(both[[1L]], both[[2L]], by = keys)
+  setnames(both, c("verdict.x", "verdict.y"), c("first", "second"))[]
 }
 
 # Whether comparisons show a difference in a statement over all questions of a study.

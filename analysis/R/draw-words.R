@@ -164,6 +164,35 @@ format_count <- function(a, b) {
   paste("n =", ifelse(a == b, a, paste(a, "and", b)))
 }
 
+# A text where a condition holds, otherwise an empty text.
+text_if <- function(holds, text) if (holds) text else ""
+
+# Ranges in words: "1 B to 4 KiB", or one text where both ends are equal.
+in_range <- function(from, to) fifelse(from == to, from, paste(from, "to", to))
+
+#' Factors of times in words: small factors as percent longer.
+#' @noRd
+say_factors <- function(least, most, longer = " % longer", times = " times as long") {
+  percent <- function(factor) format_digits(100 * (factor - 1), 2L)
+  fifelse(
+    most < 2, paste0(in_range(percent(least), percent(most)), longer),
+    paste0(in_range(format_digits(least, 2L), format_digits(most, 2L)), times)
+  )
+}
+
+# A relative bound for readers: small bounds as percent, large bounds as a factor.
+say_percent <- function(bound) {
+  fifelse(
+    bound >= 1, sprintf("a factor of %s", format_digits(1 + bound)),
+    sprintf("%s %%", format_digits(100 * bound, 2L))
+  )
+}
+
+# Some sizes of messages: few sizes by their names, more sizes by their number.
+name_sizes <- function(bytes) {
+  if (length(bytes) < 4L) toString(format_bytes(bytes)) else paste(length(bytes), "sizes")
+}
+
 #' Texts joined by commas, for each row. Empty texts are left out.
 #'
 #' @param parts list of texts of the same length.

@@ -21,12 +21,15 @@ caption_of_exhibit <- function(exhibit, what, n) {
 
 origin_of <- function(exhibit, launches) {
   published <- exhibit$spec$study != "cotejo"
+  cpus <- distinct(launches$cpu_model[ground_of(launches$simulated) != "simulated"])
   c(
     if (published) {
       sprintf("Same comparison as %s.", printed_exhibit(exhibit$spec$study, exhibit$spec$exhibit))
     },
     sprintf("Test %s.", toString(distinct(launches$test))),
-    several_cpus(launches),
+    if (length(cpus) > 1L) {
+      sprintf("Measured on several CPUs, whose times are not to be compared: %s.", toString(cpus))
+    },
     if (any(launches$transport == "tcp" & launches$hosts == 1L)) {
       "TCP stays within one host: no network is in it."
     },
@@ -34,14 +37,6 @@ origin_of <- function(exhibit, launches) {
       "Circular: the simulated machine was fitted to values that the study printed here."
     }
   )
-}
-
-# The CPUs whose times are shown in one figure, in words; nothing for one CPU.
-several_cpus <- function(launches) {
-  cpus <- distinct(launches$cpu_model[ground_of(launches$simulated) != "simulated"])
-  if (length(cpus) > 1L) {
-    sprintf("Measured on several CPUs, whose times are not to be compared: %s.", toString(cpus))
-  }
 }
 
 # A warning if ranks have to share a processor, in words; otherwise nothing.
@@ -76,36 +71,22 @@ crowded_threads <- function(summary) {
 }
 
 # How a time or a rate is shown: columns of points and of medians, factor, axis title.
+unit_with <- function(factor, axis, columns = c("median_s", "low_s", "high_s"), rate = FALSE) {
+  if (length(columns) == 1L) columns <- paste0(columns, c("", "_low", "_high"))
+  list(columns = columns, factor = factor, axis = axis, rate = rate)
+}
 UNITS <- list(
-  ns = list(
-    columns = c("median_s", "low_s", "high_s"), factor = 1e9, axis = "time (ns)"
-  ),
-  us = list(
-    columns = c("median_s", "low_s", "high_s"), factor = 1e6,
-    axis = "time (\u00b5s)"
-  ),
-  ms = list(
-    columns = c("median_s", "low_s", "high_s"), factor = 1e3, axis = "time (ms)"
-  ),
-  "MB/s" = list(
-    columns = c("bytes_per_s", "bytes_per_s_low", "bytes_per_s_high"), factor = 1e-6,
-    axis = "bandwidth (MB/s)"
-  ),
-  "Mbit/s" = list(
-    columns = c("bytes_per_s", "bytes_per_s_low", "bytes_per_s_high"), factor = 8e-6,
-    axis = "bandwidth (Mbit/s)"
-  ),
-  "%" = list(
-    columns = c("share", "share_low", "share_high"), factor = 100, axis = "hidden share (%)"
-  ),
+  ns = unit_with(1e9, "time (ns)"), us = unit_with(1e6, "time (\u00b5s)"),
+  ms = unit_with(1e3, "time (ms)"),
+  "MB/s" = unit_with(1e-6, "bandwidth (MB/s)", "bytes_per_s"),
+  "Mbit/s" = unit_with(8e-6, "bandwidth (Mbit/s)", "bytes_per_s"),
+  "%" = unit_with(100, "hidden share (%)", "share"),
   # In the time of an operation each pair of ranks, or of their threads, moves one message.
-  "messages/s" = list(
-    columns = c("median_s", "high_s", "low_s"), factor = 1e-6, rate = TRUE,
-    axis = "rate of all pairs (million messages/s)"
+  "messages/s" = unit_with(
+    1e-6, "rate of all pairs (million messages/s)", c("median_s", "high_s", "low_s"), TRUE
   ),
   # For measures other than the time.
-  KiB = list(columns = c("value", "value_low", "value_high"), factor = 1 / 1024,
-    axis = "memory (KiB)")
+  KiB = unit_with(1 / 1024, "memory (KiB)", "value")
 )
 
 unit_of <- function(exhibit) {

@@ -59,18 +59,17 @@ exhibit_memory_table <- function(exhibit) {
     medians
   })
   found <- tables[[1L]]
+  in_mib <- lapply(tables, format_columns, "value", 2^-20)
   shown <- data.table(
     Configuration = as.character(level_of(found, c("mpi", "transport", "ranks"))),
     Moment = c(
       init = "after MPI_Init", alltoall_first = "after the first all-to-all",
       alltoall_last = "at the end"
     )[found$operation],
-    Size = format_bytes(found$bytes), Rank = found$rank, n = found$n
+    Size = format_bytes(found$bytes), Rank = found$rank, n = found$n,
+    `Resident (MiB)` = in_mib[[1L]], `Shared of it (MiB)` = in_mib[[2L]],
+    `Taken by the library (MiB)` = in_mib[[3L]]
   )
-  in_mib <- lapply(tables, format_columns, "value", 2^-20)
-  shown <- cbind(shown, setDT(stats::setNames(in_mib, c(
-    "Resident (MiB)", "Shared of it (MiB)", "Taken by the library (MiB)"
-  ))))
   raw <- found[, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank", "n")]
   for (i in seq_along(measures)) set(raw, j = measures[[i]], value = tables[[i]]$value)
   with_table(shown, raw, caption_of_exhibit(exhibit, paste(

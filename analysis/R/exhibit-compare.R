@@ -86,15 +86,18 @@ plot_ratios <- function(table, exhibit, panel, axis, what, none = 1) {
   shown[, `:=`(
     x = place_bytes(bytes, bytes) * set_apart(level), y = ratio, y_low = low, y_high = high
   )]
-  plot <- draw_curves(shown[0L], shown) +
-    ggplot2::geom_hline(yintercept = none, linewidth = 0.3, colour = "grey40") +
-    scale_bytes(shown$bytes) +
-    ggplot2::scale_y_continuous(
-      axis,
-      trans = "log2", breaks = ratio_breaks, labels = function(v) format_axis(signif(v, 3L))
-    ) +
+  plot <- draw_curves(shown[0L], shown) + line_at(none) + scale_bytes(shown$bytes) +
+    ratio_axis(axis) +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, what, shown$n))
   with_data(plot, table)
+}
+
+# A line at the value of no difference, and the axis of ratios.
+line_at <- function(y) ggplot2::geom_hline(yintercept = y, linewidth = 0.3, colour = "grey40")
+ratio_axis <- function(title) {
+  ggplot2::scale_y_continuous(
+    title, trans = "log2", breaks = ratio_breaks, labels = \(v) format_axis(signif(v, 3L))
+  )
 }
 
 # The first of the wanted levels (which may have stars) that is in a comparison.
@@ -106,19 +109,13 @@ reference_in <- function(comparison, wanted) {
 
 # The pairs with the reference; `performance` is the time of the reference over the other time.
 relative_to <- function(comparison, reference) {
-  first <- comparison[a == reference]
-  first[, `:=`(other = b, performance = ratio)]
-  second <- comparison[b == reference]
-  second[, `:=`(
-    other = a, performance = 1 / ratio, low = 1 / high, high = 1 / low,
-    verdict = c(faster = "slower", slower = "faster")[verdict] %or% verdict
+  rows <- rbind(comparison[a == reference], comparison[b == reference])
+  turned <- turned_to(rows, reference)
+  rows[, c("other", "performance", "low", "high", "verdict", "n") := c(
+    turned[, list(b, ratio, low, high, verdict)], list(pmin(n_a, n_b))
   )]
-  out <- rbind(first, second)
-  out[, n := pmin(n_a, n_b)]
-  out[]
+  rows[]
 }
-
-`%or%` <- function(a, b) unname(fifelse(is.na(a), b, a))
 
 # Further columns in which the rows of a comparison differ, except the columns `named`.
 unexplained_in <- function(comparison, named) {
@@ -149,7 +146,9 @@ exhibit_ratio <- function(exhibit, by = NULL, x = NULL) {
   if (uniqueN(table$x) < 2L) await("a second ", word_of_column(x), " beside ", table$x[[1L]])
   table[, pair := paste(in_words(by, a), "/", in_words(by, b))]
   table[, pair := factor(pair, unique(pair))]
-  set(table, j = "where", value = where_of(table, x))
+  # Size, transport and the other columns that distinguish the rows.
+  more <- unexplained_in(table, c("bytes", "transport", "operation", x))
+  set(table, j = "where", value = level_of(table, c("bytes", "transport", more)))
   set(table, j = "x", value = in_words(x, table$x))
   plot <- draw_ratios(table, exhibit, "ratio of times, first / second", by)
   with_finding(with_data(plot, table[, !c("shown", "where", "panel")]), say_wins(
@@ -158,20 +157,13 @@ exhibit_ratio <- function(exhibit, by = NULL, x = NULL) {
   ))
 }
 
-# Size, transport and the other columns that distinguish the rows of a comparison.
-where_of <- function(table, x = character()) {
-  more <- unexplained_in(table, c("bytes", "transport", "operation", x))
-  level_of(table, c("bytes", "transport", more))
-}
-
 # Ratios as points over a discrete axis `x`, coloured by verdict.
 draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
   table[, shown := result_of(table, function(level) in_words(by, level))]
   panels <- c(t(outer(levels(table$where), levels(table$pair), paste, sep = "\n")))
   set(table, j = "panel", value = factor(paste0(table$where, "\n", table$pair), panels))
   columns <- if (nlevels(table$pair) == 3L) 3L else columns_of_panels(uniqueN(table$panel))
-  ggplot2::ggplot(table, ggplot2::aes(x, ratio)) +
-    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
+  ggplot2::ggplot(table, ggplot2::aes(x, ratio)) + line_at(1) +
     ggplot2::geom_linerange(
       ggplot2::aes(ymin = low, ymax = high, colour = shown), linewidth = 0.6, na.rm = TRUE
     ) +
@@ -179,10 +171,7 @@ draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
     facet_panels(columns) +
     result_scales(levels(droplevels(table$shown))) +
     ggplot2::scale_x_discrete(NULL, labels = function(v) gsub(" ", "\n", v, fixed = TRUE)) +
-    ggplot2::scale_y_continuous(
-      axis,
-      trans = "log2", breaks = ratio_breaks, labels = function(v) format_axis(signif(v, 3L))
-    ) +
+    ratio_axis(axis) +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, what, pmin(table$n_a, table$n_b))) +
     theme_cotejo()
 }
@@ -237,8 +226,6 @@ error_ratios <- function(exhibit) {
     comparison <- relative_to(
       compare_exhibit(exhibit, "operation", keep_rows(exhibit$summary, rows)), pair$wrong
     )
-    comparison[, `:=`(wrong = pair$wrong, right = pair$right)]
-    comparison[, `:=`(ratio = performance)]
-    comparison[]
+    comparison[, `:=`(wrong = pair$wrong, right = pair$right, ratio = performance)][]
   }), fill = TRUE)
 }

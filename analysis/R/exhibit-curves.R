@@ -129,25 +129,20 @@ axis_of <- function(x, values, scale) {
     list(
       scale = ggplot2::scale_x_continuous(
         title,
-        breaks = linear_breaks(steps, sizes), labels = label
+        # With few values of a parameter, all of them are labelled.
+        breaks = if (sizes || length(steps) > 6L) binary_breaks else steps, labels = label
       ),
       place = function(v, level) v
     )
   }
 }
 
-AXES <- c(
+AXES <- list(
   ranks = "ranks", pairs = "pairs of ranks at once", burst = "messages of a burst",
   queue = "messages under way", before = "entries before the match",
   depth = "entries of the queue", cores = "cores", threads = "threads of each rank",
   offset = "bytes by which the destination begins further in its page"
 )
-AXES <- as.list(AXES)
-
-# With few values of a parameter, all of them are labelled.
-linear_breaks <- function(steps, sizes) {
-  if (sizes || length(steps) > 6L) binary_breaks else steps
-}
 
 # Breaks on a linear axis of sizes: multiples of a power of two.
 binary_breaks <- function(limits) {

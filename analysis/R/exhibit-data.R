@@ -125,7 +125,9 @@ lacking_values <- function(table, filter) {
 exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) {
   summary <- keep_rows(summary, rows)
   if (!is.null(results)) summary <- with_columns(summary, results$launches)
-  summary <- with_unset(summary, spec$arguments)
+  # A setting that the exhibit draws by is unset if no launch was given it.
+  unset <- setdiff(grep("^setting_", unlist(spec$arguments), value = TRUE), names(summary))
+  if (length(unset)) set(summary, j = unset, value = NA_character_)
   if ("measure" %in% unlist(spec$arguments)) summary <- by_median_and_least(summary)
   medians <- summarise_configurations(summary)
   if ("protocol" %in% unlist(spec$arguments)) summary <- add_protocol(summary)
@@ -137,13 +139,6 @@ exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) 
     spec = spec, arguments = spec$arguments[[1L]], summary = summary, medians = medians,
     results = results, published = published
   )
-}
-
-# Add the setting that an exhibit draws by as unset, if no launch was given it.
-with_unset <- function(summary, arguments) {
-  lacking <- setdiff(grep("^setting_", unlist(arguments), value = TRUE), names(summary))
-  if (length(lacking)) set(summary, j = lacking, value = NA_character_)
-  summary
 }
 
 # Each launch twice, by the column `measure`: by the median of its samples, and by their minimum.

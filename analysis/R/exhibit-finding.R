@@ -133,14 +133,14 @@ say_places <- function(count, places, sizes) {
 
 say_how_far <- function(worst, noun, best) {
   if (best == "highest") {
-    sprintf("%s reaches %s %% of it at the least", worst$level, format_digits(
-      100 / worst$factor, 2L
-    ))
-  } else if (grepl("^time", noun)) {
-    sprintf("%s takes up to %s times as long", worst$level, format_digits(worst$factor, 2L))
-  } else {
-    sprintf("%s has up to %s times as much", worst$level, format_digits(worst$factor, 2L))
+    share <- format_digits(100 / worst$factor, 2L)
+    return(sprintf("%s reaches %s %% of it at the least", worst$level, share))
   }
+  long <- grepl("^time", noun)
+  sprintf(
+    if (long) "%s takes up to %s times as long" else "%s has up to %s times as much",
+    worst$level, format_digits(worst$factor, 2L)
+  )
 }
 
 # The range of values with their unit: "Time from 0.91 to 812 us".

@@ -11,9 +11,6 @@ medians_of_measures <- function(exhibit, measures, x) {
   }))
 }
 
-# Puts each word on its own line, since bars are narrow. A size stays with its unit.
-narrow_words <- function(text) gsub(",? (?![KM]?i?B\\b)|(?<=-)", "\n", text, perl = TRUE)
-
 #' @describeIn exhibit_by_size Phases of a program, stacked. The phases are those of the rank that
 #'   took longest. The gap between the bar and the point is time outside of the phases. If phases
 #'   overlap, the bar is higher than the point.
@@ -34,26 +31,25 @@ exhibit_phases <- function(exhibit, x = NULL, series = NULL, panel = NULL, measu
     ) +
     facet_panels(columns_of_panels(uniqueN(parts$panel)), "free_y") +
     ggplot2::scale_fill_grey(NULL, start = 0.35, end = 0.85) +
-    ggplot2::scale_x_discrete(NULL, labels = narrow_words) +
+    ggplot2::scale_x_discrete(NULL, labels = \(text) {
+      # Each word has its own line, since bars are narrow. A size stays with its unit.
+      gsub(",? (?![KM]?i?B\\b)|(?<=-)", "\n", text, perl = TRUE)
+    }) +
     y_axis("time (ms)", "linear") + theme_cotejo() +
     ggplot2::labs(caption = caption_of_exhibit(exhibit, paste(
-      "Bars: medians over launches of the phases of the slowest rank. Points: the total time",
-      "with",
+      "Bars: medians over launches of the phases of the slowest rank. Points: the total time with",
       "its 95 % interval. Overlapping phases add up to more than the total time."
     ), whole$n))
   shares <- parts[, list(phase, share = 100 * value / sum(value)), by = c("panel", "bar", "bytes")]
   largest <- shares[, list(share = sum(share)), by = "phase"][which.max(share)]$phase
-  with_finding(with_data(plot, rbind(
-    tidy_data(parts)[, !c("bar", "phase")], whole_as_measure(whole), fill = TRUE
-  )), sprintf("The largest phase, %s, takes %s %% of the time", largest, say_range(
-    shares[phase == largest]$share
-  )))
-}
-
-whole_as_measure <- function(whole) {
-  out <- tidy_data(whole)[, !c("bar", "bytes_per_s", "bytes_per_s_low", "bytes_per_s_high")]
-  setnames(out, c("median_s", "low_s", "high_s"), c("value", "value_low", "value_high"))
-  set(out, j = "measure", value = "time_s")
+  # The time of the program is one more measure.
+  time <- tidy_data(whole)[, !c("bar", "bytes_per_s", "bytes_per_s_low", "bytes_per_s_high")]
+  setnames(time, c("median_s", "low_s", "high_s"), c("value", "value_low", "value_high"))
+  data <- rbind(tidy_data(parts)[, !c("bar", "phase")], time[, measure := "time_s"], fill = TRUE)
+  with_finding(with_data(plot, data), sprintf(
+    "The largest phase, %s, takes %s %% of the time", largest,
+    say_range(shares[phase == largest]$share)
+  ))
 }
 
 #' Scaling relative to the fewest ranks, by configuration.
@@ -97,7 +93,7 @@ exhibit_scaling <- function(exhibit, series = NULL, panel = NULL, work = NULL) {
     value <- function(end) table[[paste0(what, end)]]
     table[, list(
       ranks, level,
-      panel = join_cells(as.character(panel), c(speedup = "speed-up")[what] %or% what),
+      panel = join_cells(as.character(panel), sub("speedup", "speed-up", what)),
       y = value(""), y_low = value("_low"), y_high = value("_high")
     )]
   }))
@@ -156,9 +152,8 @@ exhibit_phase_table <- function(exhibit, series = NULL, panel = NULL, measures =
 #' @describeIn exhibit_by_size Size and number of the messages that a rank sends in one run.
 exhibit_message_table <- function(exhibit, rows = NULL) {
   rows <- argument(exhibit, "rows", "operation")
-  counts <- rbindlist(lapply(c("messages", "sent_bytes"), function(measure) {
-    summary_of_measure(exhibit, measure)
-  }))
+  measures <- c("messages", "sent_bytes")
+  counts <- rbindlist(lapply(measures, \(measure) summary_of_measure(exhibit, measure)))
   set(counts, j = "panel", value = level_of(counts, rows))
   set(counts, j = "level", value = level_of(counts, "ranks"))
   table <- dcast(counts, panel + level + bytes ~ measure, value.var = "value",
@@ -187,7 +182,6 @@ unique_one <- function(values) {
 exhibit_gain_table <- function(exhibit, by = NULL) {
   by <- argument(exhibit, "by", "mpi")
   comparison <- compare_exhibit(exhibit, by)
-  us <- function(seconds) format_us(seconds)
   shown <- data.table(
     First = in_words(by, comparison$a), Second = in_words(by, comparison$b),
     "Gain of the first (%)" = format_interval(

@@ -6,17 +6,15 @@
 #'   separately calibrated steps share an axis.
 exhibit_overlap <- function(exhibit, series = NULL, panel = NULL, measures = NULL) {
   measures <- argument(exhibit, "measures", "time_s")
-  summary <- rbindlist(lapply(measures, function(measure) {
-    summary_of_measure(exhibit, measure)
-  }))
+  summary <- rbindlist(lapply(measures, \(measure) summary_of_measure(exhibit, measure)))
   setnames(summary, "value", "median_s")
   alone <- summary_of_measure(exhibit, "alone_s")
   by <- c("key", "operation", "bytes", factor_names(exhibit$summary))
   alone <- setnames(alone[, c(by, "value"), with = FALSE], "value", "alone_s")
   summary <- alone[summary, on = by]
   curve <- exhibit
-  curve$arguments$series <- c(if (length(measures) > 1L) "measure", argument(exhibit, "series"))
-  curve$arguments$series <- curve$arguments$series %or_none% "measure"
+  series <- c(if (length(measures) > 1L) "measure", argument(exhibit, "series"))
+  curve$arguments$series <- if (length(series)) series else "measure"
   curve$summary <- summary
   curve$medians <- summarise_configurations(summary)
   tables <- lapply(curves_of_exhibit(curve, "step"), add_values, UNITS$us)
@@ -56,8 +54,6 @@ exhibit_tails <- function(exhibit, series = NULL, panel = NULL, unit = NULL) {
 
 # Columns of a summary by the quantile that they contain.
 SHOWN_QUANTILES <- c(`0.5` = "median_s", `0.99` = "p99_s", `0.999` = "p999_s", `1` = "max_s")
-
-`%or_none%` <- function(a, b) if (length(a)) a else b
 
 # Only the results of an exhibit's launches.
 results_of <- function(exhibit) {
@@ -126,7 +122,6 @@ exhibit_wait_pattern <- function(exhibit, x = NULL, series = NULL, panel = NULL,
                                  unit = NULL) {
   unit <- UNITS$ns
   x <- argument(exhibit, "x", "ranks")
-  tables <- lapply(curves_of_exhibit(exhibit, x), add_values, unit)
   options <- unique(exhibit$summary, by = c("key", "ranks"))
   true_s <- function(ranks) {
     if (argument(exhibit, "truth") == "null") {
@@ -136,12 +131,10 @@ exhibit_wait_pattern <- function(exhibit, x = NULL, series = NULL, panel = NULL,
     if (length(wait) != 1L) refuse(paste0(exhibit$spec$name, ": launches with several --wait"))
     ranks * wait
   }
-  tables <- lapply(tables, function(table) {
-    off <- unit$factor * true_s(table$ranks)
-    for (column in intersect(c("y", "y_low", "y_high"), names(table))) {
-      set(table, j = column, value = table[[column]] - off)
-    }
-    table
+  tables <- lapply(curves_of_exhibit(exhibit, x), function(table) {
+    table <- add_values(table, unit)
+    columns <- intersect(c("y", "y_low", "y_high"), names(table))
+    table[, (columns) := lapply(.SD, `-`, unit$factor * true_s(ranks)), .SDcols = columns][]
   })
   axis <- axis_of(x, as.numeric(tables$medians[[x]]), "log")
   for (table in tables) {

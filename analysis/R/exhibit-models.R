@@ -18,9 +18,8 @@ with_configurations <- function(table, exhibit, by) {
   out <- keys[table, on = by]
   # A setting that no launch of these results has is unset in all of them.
   named <- unlist(exhibit$arguments[c("series", "panel")])
-  for (column in setdiff(grep("^setting_", named, value = TRUE), names(out))) {
-    set(out, j = column, value = NA_character_)
-  }
+  unset <- setdiff(grep("^setting_", named, value = TRUE), names(out))
+  if (length(unset)) set(out, j = unset, value = NA_character_)
   out[]
 }
 
@@ -34,13 +33,8 @@ name_configurations <- function(table, named, x) {
 exhibit_opportunity <- function(exhibit, series = NULL, panel = NULL, scale = NULL) {
   curves <- overlap_curves(results_of(exhibit))
   wanted <- unique(exhibit$summary[, c("key", "operation", "bytes")])
-  by <- c(
-    "site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "operation",
-    "bytes"
-  )
-  found <- with_configurations(
-    estimate_overlap(curves[wanted, on = names(wanted), nomatch = NULL]), exhibit, by
-  )
+  found <- estimate_overlap(curves[wanted, on = names(wanted), nomatch = NULL])
+  found <- with_configurations(found, exhibit, OVERLAP_CELL)
   series <- argument(exhibit, "series", "mpi")
   panel <- argument(exhibit, "panel", "transport")
   panel <- c(panel, unexplained(found, c(series, panel), "bytes"))
@@ -202,15 +196,14 @@ exhibit_crossover_table <- function(exhibit) {
   found <- find_crossovers(exhibit$summary, limits)
   if (!nrow(found)) await("launches of one block with the least and the largest eager limit")
   found <- limits[found, on = c("site", "mpi", "transport")]
-  bounds <- lapply(c("crossover_bytes", "low_bytes", "high_bytes"), function(column) {
-    vapply(seq_len(nrow(found)), \(i) bound_of(found[i], found[[column]][[i]]), "")
-  })
   shown <- data.table(
     Configuration = as.character(level_of(found, c("mpi", "transport", "placement", "operation"))),
     n = found$n,
     Messages = paste(format_bytes(found$from_bytes), "to", format_bytes(found$to_bytes)),
-    "Eager is faster up to" = bounds[[1L]],
-    "95 % interval" = ifelse(is.na(found$low_bytes), "", paste(bounds[[2L]], "to", bounds[[3L]])),
+    "Eager is faster up to" = bound_of(found, found$crossover_bytes),
+    "95 % interval" = ifelse(is.na(found$low_bytes), "", paste(
+      bound_of(found, found$low_bytes), "to", bound_of(found, found$high_bytes)
+    )),
     "The library's own limit" = fifelse(
       is.na(found$eager_limit_bytes), "not measured",
       say_limit(found$eager_limit_bytes, found$tried_bytes)
@@ -245,10 +238,7 @@ exhibit_limit_table <- function(exhibit) {
   shown <- data.table(
     Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
     n = table$n, "Limit set" = ifelse(is.na(set), "nothing", format_bytes(fcoalesce(set, 0))),
-    "Sent without waiting up to" = fifelse(
-      table$least_bytes == table$most_bytes, seen(table$most_bytes),
-      paste(seen(table$least_bytes), "to", seen(table$most_bytes))
-    )
+    "Sent without waiting up to" = in_range(seen(table$least_bytes), seen(table$most_bytes))
   )
   with_table(shown, table, caption_of_exhibit(exhibit, paste(
     "Found by sends whose receive is posted late, to the byte. No limit: not even the largest",
@@ -268,14 +258,11 @@ exhibit_deadlock_table <- function(exhibit) {
     n = .N, deadlock_bytes = stats::median(least), least_bytes = min(least),
     most_bytes = max(least)
   ), keyby = c("site", "mpi", "transport", "placement")]
-  words <- function(bytes) {
-    ifelse(is.infinite(bytes), paste("none up to", format_bytes(largest)), format_bytes(bytes))
-  }
   shown <- data.table(
     Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
-    n = table$n, "Deadlocks from" = words(table$deadlock_bytes),
+    n = table$n, "Deadlocks from" = say_limit(table$deadlock_bytes, largest),
     "Least and largest of the launches" = paste(
-      words(table$least_bytes), "to", words(table$most_bytes)
+      say_limit(table$least_bytes, largest), "to", say_limit(table$most_bytes, largest)
     )
   )
   with_table(shown, table, caption_of_exhibit(exhibit, paste(

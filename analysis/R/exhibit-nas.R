@@ -39,16 +39,12 @@ with_speedup <- function(table, alone, apart) {
 with_speedups <- function(table, alone, apart) {
   rates <- with_speedup(copy(table), alone, apart)
   faster <- rates[!is.na(speedup)]
-  scaled <- faster$speedup / faster$y
-  for (column in intersect(c("y", "y_low", "y_high"), names(faster))) {
-    set(faster, j = column, value = faster[[column]] * scaled)
-  }
+  columns <- intersect(c("y", "y_low", "y_high"), names(faster))
+  faster[, (columns) := lapply(.SD, `*`, speedup / y), .SDcols = columns]
   names <- levels(rates$panel)
   cells <- c(join_cells(names, "Mop/s"), join_cells(names, "speed-up"))
-  set(rates, j = "panel", value = factor(join_cells(as.character(rates$panel), "Mop/s"), cells))
-  set(faster, j = "panel", value = factor(join_cells(
-    as.character(faster$panel), "speed-up"
-  ), cells))
+  rates[, panel := factor(join_cells(as.character(panel), "Mop/s"), cells)]
+  faster[, panel := factor(join_cells(as.character(panel), "speed-up"), cells)]
   rbind(rates, faster)
 }
 
@@ -93,10 +89,8 @@ best_splits <- function(medians) {
         format_interval(y[[1L]], y_low[[1L]], y_high[[1L]]),
         if (.N == 1L) {
           ", the only one"
-        } else if (clear) {
-          ""
         } else {
-          paste0(", not distinguishable from ", split[[2L]])
+          text_if(!clear, paste0(", not distinguishable from ", split[[2L]]))
         }
       )
     }

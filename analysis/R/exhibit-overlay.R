@@ -44,13 +44,7 @@ overlay_data <- function(dir, row) {
   } else {
     number(row$y) * as.numeric(row$scale)
   }
-  x <- if (row$x %in% names(table)) {
-    number(row$x)
-  } else if (nzchar(row$x)) {
-    rep(as.numeric(row$x), length(y))
-  } else {
-    rep(NA_real_, length(y))
-  }
+  x <- if (row$x %in% names(table)) number(row$x) else rep(as.numeric(row$x), length(y))
   data.table(x = x, y = y)
 }
 
@@ -68,7 +62,11 @@ parse_published_filter <- function(text) {
 # axis is a dotted line.
 overlay_published <- function(plot, exhibit, printed) {
   panels <- panels_shown(plot)
-  titles <- stats::setNames(vapply(panels, words_of_panel, "", plot), panels)
+  # The title of each panel, and the levels that it shows.
+  titles <- vapply(panels, function(panel) {
+    levels <- unique(plot$data$level[plot$data$panel == panel])
+    paste(c(as.character(panel), as.character(levels)), collapse = "; ")
+  }, "")
   gains <- grepl("gain (%)", panels, fixed = TRUE)
   drawn <- integer()
   for (i in seq_len(nrow(printed))) {
@@ -85,11 +83,7 @@ overlay_published <- function(plot, exhibit, printed) {
     printed <- printed[drawn]
     plot$labels$caption <- paste(c(plot$labels$caption, sprintf(
       "%s: %s, PUBLISHED by %s on other machines, not measured here.",
-      if (all(vapply(printed$data, \(data) anyNA(data$x), NA))) {
-        "Dotted line"
-      } else {
-        "Open diamonds"
-      },
+      if (all(vapply(printed$data, \(data) anyNA(data$x), NA))) "Dotted line" else "Open diamonds",
       toString(unique(printed$label)), toString(unique(printed$source))
     )), collapse = "\n")
   }
@@ -103,12 +97,6 @@ panels_shown <- function(plot) {
   there <- unique(unlist(lapply(panels, as.character)))
   levels <- unique(unlist(lapply(panels, levels)))
   factor(levels, levels)[levels %in% there]
-}
-
-# The title of a panel and the levels that it shows.
-words_of_panel <- function(panel, plot) {
-  levels <- unique(plot$data$level[plot$data$panel == panel])
-  paste(c(as.character(panel), as.character(levels)), collapse = "; ")
 }
 
 overlay_layers <- function(data) {

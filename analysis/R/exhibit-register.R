@@ -120,7 +120,11 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
   }
   if (!kind %in% c("figure", "table")) wrong_exhibit(name, "kind is neither figure nor table")
   draw <- in_exhibit(name, draw)
-  if (is.function(draw)) draw <- drawing_by(draw, kind)
+  if (is.function(draw)) {
+    # A function of launch summaries stands in place of a verb.
+    draw <- list(verb = "", kind = kind, arguments = list(), cost = 1, own = draw)
+    class(draw) <- "cotejo_drawing"
+  }
   data <- in_exhibit(name, data)
   check_parts(name, data, draw, needs)
   if (is.null(data)) data <- list(tests = "", filter = list(), sizes = "")
@@ -282,14 +286,6 @@ drawing <- function(verb) {
       arguments = c(named, lapply(given, as.character)),
       cost = if (verb %in% names(COSTS)) COSTS[[verb]] else 1
     ),
-    class = "cotejo_drawing"
-  )
-}
-
-# A function of launch summaries in place of a verb.
-drawing_by <- function(own, kind) {
-  structure(
-    list(verb = "", kind = kind, arguments = list(), cost = 1, own = own),
     class = "cotejo_drawing"
   )
 }

@@ -65,10 +65,6 @@ network_of <- function(simulated) {
   sub("[0-9]+ (hosts|User-mode Linux guests) on", "\\1 on", simulated)
 }
 
-# A network without the words that all networks of a machine share, such as
-# "mixed (switch, 1000/100 Mbit/s)".
-name_of_network <- function(simulated) sub("^emulated: .* on [0-9]+ cores, ", "", simulated)
-
 #' @describeIn exhibit_by_size A broadcast's bandwidth over that of a message, at the largest
 #'   common size. For comparison, it shows the ratios for repeated sends (1 / (p - 1)), a binomial
 #'   tree (1 / ceil(log2 p)) and a broadcast by the network itself (1).
@@ -104,7 +100,10 @@ exhibit_broadcast_table <- function(exhibit) {
     models[, lapply(.SD, format_digits)],
     `Nearest` = names(models)[max.col(-distance, "first")]
   )
-  if (uniqueN(rows$simulated) > 1L) shown[, Network := name_of_network(rows$simulated)]
+  if (uniqueN(rows$simulated) > 1L) {
+    # Without the words that all networks of a machine share: "mixed (switch, 1000/100 Mbit/s)".
+    shown[, Network := sub("^emulated: .* on [0-9]+ cores, ", "", rows$simulated)]
+  }
   with_table(
     shown, cbind(rows[, !c("message", "broadcast")], models), caption_of_exhibit(exhibit, sprintf(
       "Bandwidth of a broadcast of %s over that of a message of this size, 95 %% interval.",

@@ -15,12 +15,12 @@
 #'   `slope`; `NA` under two launches.
 #' @noRd
 variance_parts <- function(rounds) {
-  none <- list(
-    launches = data.table::uniqueN(rounds$launch), total = NA_real_, spells = NA_real_,
-    rest = NA_real_, process = NA_real_, slope = NA_real_
+  out <- list(
+    launches = uniqueN(rounds$launch), total = NA_real_, spells = NA_real_, rest = NA_real_,
+    process = NA_real_, slope = NA_real_
   )
-  if (none$launches < 2L) {
-    return(none)
+  if (out$launches < 2L) {
+    return(out)
   }
   rounds <- copy(rounds)
   rounds[, `:=`(dx = x - mean(x), dy = y - mean(y)), by = launch]
@@ -33,10 +33,8 @@ variance_parts <- function(rounds) {
   total <- stats::var(means$y)
   spells <- min(total, slope^2 * stats::var(means$x))
   rest <- min(total - spells, mean(apart^2) / 4)
-  none[c("total", "spells", "rest", "process", "slope")] <- list(
-    total, spells, rest, total - spells - rest, slope
-  )
-  none
+  out[-1L] <- list(total, spells, rest, total - spells - rest, slope)
+  out
 }
 
 # Rounds of the exhibit's launches: medians of the message and of the line, a row a launch, size

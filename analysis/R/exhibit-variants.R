@@ -19,10 +19,8 @@ exhibit_variants_table <- function(exhibit, x = NULL, reference = NULL) {
   )]
   slower <- table[verdict == "slower"]
   said <- if (nrow(slower)) {
-    sprintf(
-      "Slower than the original by more than noise: %s.",
-      paste(unique(as.character(slower$variant)), collapse = ", ")
-    )
+    named <- toString(unique(as.character(slower$variant)))
+    sprintf("Slower than the original by more than noise: %s.", named)
   } else {
     "None is slower than the original by more than noise."
   }

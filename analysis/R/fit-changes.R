@@ -124,8 +124,7 @@ find_changes <- function(summary, by, levels) {
     ))
   }
   out[, `:=`(before = levels[from], after = levels[to], between = to - from - 1L)]
-  out[, named := probability >= NAMED & abs(log(ratio)) >= log1p(LEAST_CHANGE)]
-  out[is.na(named), named := FALSE]
+  out[, named := (probability >= NAMED & abs(log(ratio)) >= log1p(LEAST_CHANGE)) %in% TRUE]
   out[, c("from", "to") := NULL]
   out[]
 }
@@ -201,15 +200,9 @@ next_levels <- function(changes, levels) {
   open <- changes[
     (probability > OPEN & probability < 1 - OPEN) | (between > 0L & probability > OPEN)
   ]
-  if (!nrow(open)) {
-    return(data.table(
-      test = character(), transport = character(), placement = character(), level = character()
-    ))
-  }
-  asked <- open[, {
+  unique(open[, {
     from <- match(before, levels)
     to <- match(after, levels)
     list(level = levels[unique(c(from, to, ifelse(to > from + 1L, (from + to) %/% 2L, from)))])
-  }, by = c("test", "transport", "placement")]
-  unique(asked)
+  }, by = c("test", "transport", "placement")])
 }

@@ -133,16 +133,12 @@ series_changes <- function(x, se = numeric(length(x)), prior = 0.5 / max(1, leng
     )
   })
   rows <- rbindlist(rows)
-  if (nrow(rows)) {
-    rows <- rows[probability >= NAMED & abs(log(ratio)) >= log1p(LEAST_CHANGE)]
+  if (!nrow(rows)) {
+    return(rows)
   }
-  if (nrow(rows)) {
-    set(rows, j = "p", value = vapply(rows$at, function(step) {
-      p_of_step(x, step, setdiff(rows$at, step))
-    }, 0))
-    rows <- rows[p * nrow(rows) <= STEP_LEVEL]
-  }
-  rows
+  rows <- rows[probability >= NAMED & abs(log(ratio)) >= log1p(LEAST_CHANGE)]
+  rows[, p := vapply(at, \(step) p_of_step(x, step, setdiff(at, step)), 0)]
+  rows[p * .N <= STEP_LEVEL]
 }
 
 # Properties that may change from session to session: column -> its name in words.

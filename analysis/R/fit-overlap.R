@@ -73,6 +73,12 @@ overlap_curves <- function(results) {
   results$launches[out, on = "key"]
 }
 
+# Columns that identify a configuration and size of a curve.
+OVERLAP_CELL <- c(
+  "site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "operation",
+  "bytes"
+)
+
 #' Opportunity of overlap of each configuration and size, with intervals over launches.
 #'
 #' A curve is evaluated for every launch; the result is the median over launches with its interval.
@@ -85,10 +91,7 @@ overlap_curves <- function(results) {
 #'   computation), each with `_low` and `_high` (`NA` for fewer than five launches).
 #' @keywords internal
 estimate_overlap <- function(curves, level = 0.95) {
-  by <- c(
-    "site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "operation",
-    "bytes"
-  )
+  by <- OVERLAP_CELL
   need_columns(curves, c(by, "key", "computation_s", "time_s"), "the curves of overlap")
   single <- curves[, overlap_opportunity(computation_s, time_s), keyby = c(by, "key")]
   noted <- all(c("start_s", "wait_s") %in% names(curves))

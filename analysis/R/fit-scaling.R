@@ -2,7 +2,11 @@
 # Finds the algorithm of a collective: models of how its time scales with processes and size, and
 # the model that fits best.
 
+# Functions of the number of processes: steps, or parts of the message that pass a rank.
 rounds <- function(p) ceiling(log2(p))
+others <- function(p) p - 1
+twice_all <- function(p) 2 * (p - 1) / p
+once <- function(p) rep(1, length(p))
 
 # Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the complete
 # message (Tinetti and Barbieri; Thakur, Rabenseifner and Gropp 2005; van de Geijn 1994).
@@ -10,29 +14,23 @@ rounds <- function(p) ceiling(log2(p))
 SCALING_MODELS <- list(
   # The root sends to each other rank in turn, or each rank passes the message on to the next: both
   # take the same time.
-  `repeated sends or chain` = list(
-    steps = function(p) p - 1, volume = function(p) p - 1, ran = "linear|chain|pipeline"
-  ),
+  `repeated sends or chain` = list(steps = others, volume = others, ran = "linear|chain|pipeline"),
   # Each rank that has the message passes it on.
   `binomial tree` = list(steps = rounds, volume = rounds, ran = "binomial"),
   # In each round a rank that has the message sends it to three others in turn.
   `4-nomial tree` = list(
-    steps = function(p) sends_of_tree(p, 4), volume = function(p) sends_of_tree(p, 4),
-    ran = "knomial"
+    steps = \(p) sends_of_tree(p, 4), volume = \(p) sends_of_tree(p, 4), ran = "knomial"
   ),
   # The message is scattered along a tree and collected around a ring.
   `scatter-allgather` = list(
-    steps = function(p) rounds(p) + p - 1, volume = function(p) 2 * (p - 1) / p,
-    ran = "scatter"
+    steps = \(p) rounds(p) + p - 1, volume = twice_all, ran = "scatter"
   ),
   # Segments travel along a chain or down a tree of ranks, each one step behind the segment before.
   # Their size is fitted. A message of one segment is a chain, or a tree.
-  `pipelined chain` = list(segments = 2^(10:20), depth = \(p) p - 1, ran = "chain|pipeline"),
+  `pipelined chain` = list(segments = 2^(10:20), depth = others, ran = "chain|pipeline"),
   `pipelined tree` = list(segments = 2^(10:20), depth = rounds, ran = "binomial|binary"),
   # The network, or memory that all share, reaches every rank at once, without such messages.
-  `physical broadcast` = list(steps = function(p) rep(1, length(p)), volume = function(p) {
-    rep(1, length(p))
-  }, ran = "^$")
+  `physical broadcast` = list(steps = once, volume = once, ran = "^$")
 )
 
 # Sends on the critical path of a k-nomial tree over `p` ranks.
@@ -49,20 +47,18 @@ sends_of_tree <- function(p, k) {
 }
 
 SCATTER_MODELS <- list(
-  `repeated sends` = list(
-    steps = function(p) p - 1, volume = function(p) p - 1, ran = "linear"
-  ),
+  `repeated sends` = list(steps = others, volume = others, ran = "linear"),
   # Half of the data goes to the first rank that distributes further, a quarter to the next.
-  `binomial tree` = list(steps = rounds, volume = function(p) p - 1, ran = "binomial")
+  `binomial tree` = list(steps = rounds, volume = others, ran = "binomial")
 )
 
 # Models of other collectives. Bytes are those from one rank to another, in reductions all bytes.
 MODELS_OF <- list(
   scatter = SCATTER_MODELS, gather = SCATTER_MODELS,
   allgather = list(
-    ring = list(steps = function(p) p - 1, volume = function(p) p - 1, ran = "ring"),
+    ring = list(steps = others, volume = others, ran = "ring"),
     `recursive doubling` = list(
-      steps = rounds, volume = function(p) p - 1, ran = "doubling|halving|brucks?$|sparbit"
+      steps = rounds, volume = others, ran = "doubling|halving|brucks?$|sparbit"
     ),
     `gather and broadcast` = list(
       steps = function(p) 2 * rounds(p), volume = function(p) p - 1 + p * rounds(p),
@@ -70,10 +66,7 @@ MODELS_OF <- list(
     )
   ),
   alltoall = list(
-    pairwise = list(
-      steps = function(p) p - 1, volume = function(p) p - 1,
-      ran = "linear|pairwise|scattered|direct"
-    ),
+    pairwise = list(steps = others, volume = others, ran = "linear|pairwise|scattered|direct"),
     # Blocks travel together, half of all blocks in each round.
     Bruck = list(steps = rounds, volume = function(p) p / 2 * rounds(p), ran = "bruck")
   ),
@@ -82,7 +75,7 @@ MODELS_OF <- list(
       steps = rounds, volume = rounds, ran = "recursive_(doubling|multiplying)|recexch"
     ),
     `reduce-scatter and allgather` = list(
-      steps = function(p) 2 * rounds(p), volume = function(p) 2 * (p - 1) / p,
+      steps = function(p) 2 * rounds(p), volume = twice_all,
       ran = "rabenseifner|reduce_scatter|ring"
     )
   )
@@ -139,9 +132,9 @@ fit_terms <- function(ranks, bytes, time_s, terms, parameters = 2L) {
   # At the border of the allowed range, one of the two is 0.
   if (best[[1L]] < 0) best <- c(0, sum(b) / bb)
   if (best[[2L]] < 0) best <- c(sum(a) / aa, 0)
-  # One size cannot separate the two parameters: both stay unknown.
   misfit <- sqrt(mean((best[[1L]] * a + best[[2L]] * b - 1)^2))
   list(
+    # One size cannot separate the two parameters: both stay unknown.
     latency_s = if (apart) best[[1L]] else NA_real_,
     bytes_per_s = if (apart) 1 / best[[2L]] else NA_real_,
     misfit = misfit,
@@ -342,9 +335,8 @@ exhibit_scaling_table <- function(exhibit) {
     `Rate (MB/s)` = format_digits(found$bytes_per_s / 1e6),
     `Misses by` = percent(found$misfit), `Held-out error` = percent(found$held_out),
     `The next` = found$next_best,
-    `misses by` = percent(found$next_misfit)
+    `misses by` = percent(found$next_misfit), `Counted messages` = found[["ran"]]
   )
-  if (!is.null(found[["ran"]])) shown[, `Counted messages` := found[["ran"]]]
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "Models of latency by steps and of size by rate, fitted to ranks and sizes. Sizes: small to",
     "4 KiB, medium to 80 KiB, large above. Share of draws: bootstrap draws over launches in which",

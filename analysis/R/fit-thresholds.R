@@ -111,19 +111,13 @@ find_crossovers <- function(summary, limits = NULL, ...) {
   )
   used <- summary[!is.na(median_s)]
   used[, limit := as.numeric(setting_eager_limit)]
-  used[, header := header_of(limits, used)]
+  # The bytes of a limit that the library uses for its own header.
+  header <- if (is.null(limits)) NA_real_ else limits$header_bytes[limit_of(used, limits)]
+  set(used, j = "header", value = header)
   # A launch's number is its block within its session.
   used[, launch := paste(session, launch)]
   by <- c("site", "simulated", "test", "operation", "mpi", "transport", "placement")
   used[, crossover_of_limits(.SD, ...), keyby = by]
-}
-
-# The bytes of a limit that each launch's library uses for its own header, `NA` if unknown.
-header_of <- function(limits, launches) {
-  if (is.null(limits)) {
-    return(rep(NA_real_, nrow(launches)))
-  }
-  limits$header_bytes[limit_of(launches, limits)]
 }
 
 # The number of the row of [known_limits()] with the site, MPI and transport of each row.
@@ -301,14 +295,12 @@ variables_in_words <- function(rows, is) {
   }, variables, advised_limit(rows), USE.NAMES = FALSE)
 }
 
-bound_of <- function(row, bytes) {
-  if (is.na(bytes)) {
-    return("")
-  }
-  if (bytes == 0) {
-    return(paste("below", format_bytes(row$least_limit)))
-  }
-  if (is.infinite(bytes)) "beyond the sizes measured" else format_bytes(round(bytes))
+bound_of <- function(rows, bytes) {
+  fcase(
+    is.na(bytes), "", bytes == 0, paste("below", format_bytes(rows$least_limit)),
+    is.infinite(bytes), "beyond the sizes measured",
+    rep(TRUE, length(bytes)), format_bytes(round(bytes))
+  )
 }
 
 default_of <- function(row, known) {

@@ -27,17 +27,14 @@ together <- function(draw, n, sizes, spread) {
 #' Simulated log ratios of a study: lost blocks are rows of `NA`.
 #'
 #' @param kind of `SIMULATED`; `blocks` per session; `lost` blocks have one library only; `truth`
-#'   log ratio by size; `between` standard deviation of a session's own effect, equal for all
-#'   sizes.
+#'   log ratio by size.
 #' @return matrix, a row a block.
 #' @noRd
-simulate_blocks <- function(kind, blocks, truth, lost = 0L, sessions = 1L, between = 0) {
-  session <- rep(seq_len(sessions), each = blocks)
-  own <- stats::rnorm(sessions, 0, between)
+simulate_blocks <- function(kind, blocks, truth, lost = 0L, sessions = 1L) {
   side <- function() {
     do.call(rbind, lapply(seq_len(sessions), \(s) SIMULATED[[kind]](blocks, length(truth))))
   }
-  d <- side() - side() + rep(truth, each = length(session)) + own[session]
+  d <- side() - side() + rep(truth, each = sessions * blocks)
   d[sample.int(nrow(d), lost), ] <- NA
   d
 }

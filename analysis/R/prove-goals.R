@@ -9,6 +9,17 @@ goal_of <- function(goal, shown, met, why = "") {
   data.table(goal = goal, shown = shown, met = met, why = if (met) "" else why)
 }
 
+# The goal that a share of trials meets: `holds` is a function of the share and its interval. The
+# words `none` stand for the share where there are no trials.
+goal_of_rate <- function(goal, hit, cluster, holds, none = "no such launches",
+                         count = length(hit), why = "") {
+  if (!length(hit)) {
+    return(goal_of(goal, none, FALSE))
+  }
+  rate <- share_of_clusters(hit, cluster)
+  goal_of(goal, say_rate(rate, count), holds(rate), why)
+}
+
 say_rate <- function(rate, count) {
   sprintf("%s [%s, %s] of %s", percent_of(rate[[1L]]), percent_of(rate[[2L]]),
     percent_of(rate[[3L]]), count)
@@ -45,36 +56,27 @@ goals_of_alarms <- function(alarms, criteria) {
 }
 
 goal_of_few <- function(what, families, most, n) {
-  enough <- NROW(families) >= most$families
-  rate <- if (NROW(families)) share_of_clusters(families$alarm, families$cluster)
-  goal_of(
+  goal_of_rate(
     sprintf(
       "nothing differs, %d launches, %s: called different, upper end under %s (%d families)",
       n, what, percent_of(most$at_most), most$families
     ),
-    if (is.null(rate)) {
-      sprintf("no session has %d blocks", n)
-    } else {
-      say_rate(rate, count_of(nrow(families), "family", "families"))
-    },
-    enough && rate[[3L]] < most$at_most
+    families$alarm, families$cluster,
+    \(rate) nrow(families) >= most$families && rate[[3L]] < most$at_most,
+    sprintf("no session has %d blocks", n), count_of(NROW(families), "family", "families")
   )
 }
 
 # Between hosts: the share of injected slowdowns that is found.
 goal_of_power <- function(trials, criteria) {
-  rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "slower", trials$cluster)
-  goal_of(
+  goal_of_rate(
     sprintf(
       "between hosts an injected %s is found in at least %s of comparisons with %d launches",
       say_margin(criteria$share), percent_of(criteria$at_least), criteria$launches
     ),
-    if (is.null(rate)) {
-      sprintf("no session between hosts has %d blocks", criteria$launches)
-    } else {
-      say_rate(rate, nrow(trials))
-    },
-    length(rate) > 0L && rate[[1L]] >= criteria$at_least
+    trials$verdict_of_slow == "slower", trials$cluster,
+    \(rate) rate[[1L]] >= criteria$at_least,
+    sprintf("no session between hosts has %d blocks", criteria$launches)
   )
 }
 
@@ -139,33 +141,28 @@ goals_expected <- function(trials, expected, added = NULL) {
     rbind(
       if (!is.null(row$verdict)) {
         goal_of_verdict(
-          name, here, row$verdict, "in at least", row$at_least, 1L, `>=`,
+          name, here, row$verdict, "in at least", row$at_least, `>=`,
           cause_of_missing(here, of(added))
         )
       },
-      goal_of_verdict(name, here, unlist(row$never), "in at most", row$at_most, 1L, `<=`)
+      goal_of_verdict(name, here, unlist(row$never), "in at most", row$at_most, `<=`)
     )
   }))
 }
 
 size_range <- function(from, to) {
-  if (from <= 0 && is.infinite(to)) {
-    "all sizes"
-  } else if (is.infinite(to)) {
-    paste("from", format_bytes(from), "on")
-  } else if (from <= 0) {
-    paste("up to", format_bytes(to))
-  } else {
-    paste(format_bytes(from), "to", format_bytes(to))
-  }
+  fcase(
+    from <= 0 && is.infinite(to), "all sizes",
+    is.infinite(to), paste("from", format_bytes(from), "on"),
+    from <= 0, paste("up to", format_bytes(to)),
+    default = paste(format_bytes(from), "to", format_bytes(to))
+  )
 }
 
-goal_of_verdict <- function(name, here, verdicts, how, bound, which, holds, why = "") {
-  rate <- if (NROW(here)) share_of_clusters(here$verdict_of_slow %in% verdicts, here$cluster)
-  goal_of(
+goal_of_verdict <- function(name, here, verdicts, how, bound, holds, why = "") {
+  goal_of_rate(
     sprintf("%s: %s %s %s", name, paste(verdicts, collapse = " or "), how, percent_of(bound)),
-    if (is.null(rate)) "no such launches" else say_rate(rate, nrow(here)),
-    length(rate) > 0L && holds(rate[[which]], bound), if (is.null(rate)) "" else why
+    here$verdict_of_slow %in% verdicts, here$cluster, \(rate) holds(rate[[1L]], bound), why = why
   )
 }
 
@@ -174,15 +171,14 @@ goal_of_blame <- function(expected, between, criteria) {
     if (NROW(expected)) expected[, c("verdict_of_slow", "cluster")],
     if (NROW(between)) between[, c("verdict_of_slow", "cluster")]
   )
-  rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "faster", trials$cluster)
-  goal_of(
+  blamed <- trials$verdict_of_slow == "faster"
+  goal_of_rate(
     sprintf(
       "a name without injected slowdown is called slower than one with it, upper end at most %s",
       percent_of(criteria$at_most)
     ),
-    if (is.null(rate)) "no such launches" else say_rate(rate, nrow(trials)),
-    length(rate) > 0L && rate[[3L]] <= criteria$at_most,
-    if (identical(rate[[1L]], 0)) cause_of_few(uniqueN(trials$cluster), criteria$at_most) else ""
+    blamed, trials$cluster, \(rate) rate[[3L]] <= criteria$at_most,
+    why = if (any(blamed)) "" else cause_of_few(uniqueN(trials$cluster), criteria$at_most)
   )
 }
 

@@ -256,16 +256,7 @@ prove_repetition <- function(summary, by = "mpi") {
   verdicts <- Filter(nrow, verdicts)
   pairs <- if (length(verdicts) > 1L) utils::combn(length(verdicts), 2L, simplify = FALSE)
   rbindlist(lapply(pairs, function(pair) {
-    keys <- c(setdiff(configuration_columns(summary), by), "bytes", "a", "b")
-    keys <- intersect(keys, names(verdicts[[1L]]))
-    both <- merge(
-      verdicts[[pair[[1L]]]][, c(keys, "verdict"), with = FALSE],
-      verdicts[[pair[[2L]]]][, c(keys, "verdict"), with = FALSE],
-      by = keys
-    )
-    setnames(both, c("verdict.x", "verdict.y"), c("first", "second"))
-    both <- both[first %in% SETTLED & second %in% SETTLED]
-    both[, agree := first == second]
-    both[]
+    both <- compare_verdicts(verdicts[[pair[[1L]]]], verdicts[[pair[[2L]]]])
+    both[first %in% SETTLED & second %in% SETTLED][, agree := first == second]
   }))
 }

@@ -9,9 +9,7 @@ do_all <- function(tasks) stats::setNames(in_forks(tasks, \(task) task()), base:
 # time and design, with lost launches, and with stopping by the width; and configurations with an
 # injected slowdown.
 trials_on <- function(summary, names, criteria) {
-  aliases <- summary$parameter_alias
-  summary <- narrow(summary)
-  set(summary, j = "parameter_alias", value = aliases)
+  summary <- narrow(summary, "parameter_alias")
   lost <- criteria$incomplete
   within <- criteria$power_within
   on_host <- keep_rows(summary, which(summary$hosts == 1L))
@@ -86,4 +84,10 @@ planted_trials <- function(summary, names, plants, n) {
   share <- suppressWarnings(as.numeric(found$plant))
   found[, predicted := power_of_test(log1p(share), error, df, 1 - confidence)]
   found[]
+}
+
+# The power of a two-sided test to find a log ratio.
+power_of_test <- function(effect, error, df, level = ALPHA) {
+  reach <- stats::qt(1 - level / 2, df)
+  stats::pnorm(abs(effect) / error - reach) + stats::pnorm(-abs(effect) / error - reach)
 }

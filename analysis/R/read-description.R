@@ -9,24 +9,20 @@
 parse_description <- function(file) {
   launch <- parse_json_file(file)
   if (!isTRUE(launch$schema %in% LAUNCH_SCHEMAS)) {
-    bad_data(
-      file, line_of_member(file, "schema"),
+    bad_member(
+      file, "schema",
       sprintf("schema %s, not \"%s\"", said_value(launch$schema), LAUNCH_SCHEMAS[[1L]]),
       "read it with the version of cotejo that wrote it"
     )
   }
   check_schema(launch, schema_of("launch"), file)
   if (launch$id != sub("\\.json$", "", basename(file))) {
-    bad_data(
-      file, line_of_member(file, "id"), sprintf("id \"%s\" is not the file's name", launch$id),
-      "do not rename launches"
-    )
+    what <- sprintf("id \"%s\" is not the file's name", launch$id)
+    bad_member(file, "id", what, "do not rename launches")
   }
   if (!is.null(launch$asked$block) && launch$asked$block != launch$asked$launch) {
-    bad_data(
-      file, line_of_member(file, c("asked", "block")), "asked.block is not asked.launch",
-      "a launch's number is its block"
-    )
+    what <- "asked.block is not asked.launch"
+    bad_member(file, c("asked", "block"), what, "a launch's number is its block")
   }
   if (launch$status %in% c("ok", "marked")) check_columns(launch$samples$columns, file)
   # Version 1 describes the host of rank 0, version 2 all hosts.

@@ -130,9 +130,8 @@ NAME <- "^[A-Za-z][A-Za-z0-9_]{0,63}$(?!\n)"
 check_names <- function(names, pattern, file, path, taken = character()) {
   fault <- function(which, text) {
     if (any(which)) {
-      bad_data(
-        file, line_of_member(file, path),
-        sprintf("%s: %s %s", paste(path, collapse = "."), text, quoted(names[which][[1L]])),
+      bad_member(
+        file, path, paste0(dotted(path), ": ", text, " ", quoted(names[which][[1L]])),
         "a name has letters, digits and underscores, and is none that cotejo has itself"
       )
     }
@@ -220,6 +219,14 @@ line_of_member <- function(file, path) {
   }
   line
 }
+
+# Refuses a member of a JSON file, at its line.
+bad_member <- function(file, path, what, todo = AS_WRITTEN) {
+  bad_data(file, line_of_member(file, path), what, todo)
+}
+AS_WRITTEN <- "write it as docs/data.md says, or measure the launch again"
+
+dotted <- function(path) paste(path, collapse = ".")
 
 SESSION_FILE <- "^[A-Za-z0-9][A-Za-z0-9_.+,=@-]*[.](json|csv|csv[.]gz)$"
 

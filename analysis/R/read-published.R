@@ -44,11 +44,11 @@ printed <- function(text, round = FALSE) {
 #' The range of a function of printed numbers, each anywhere within its rounding.
 #'
 #' @param f a function with one argument per number, monotonic in each within the roundings.
-#' @param ... what [printed()] returned.
+#' @param ... printed numbers, as texts or as [printed()] returns them.
 #' @return list: `value`, `low`, `high`.
 #' @noRd
 recompute <- function(f, ...) {
-  given <- list(...)
+  given <- lapply(list(...), \(number) if (is.character(number)) printed(number) else number)
   corners <- expand.grid(rep(list(c("low", "high")), length(given)), stringsAsFactors = FALSE)
   at <- vapply(seq_len(nrow(corners)), function(i) {
     do.call(f, Map(function(number, end) number[[end]], given, unlist(corners[i, ])))

@@ -229,9 +229,7 @@ recorded_tails <- function(launch, file) {
   numbers <- unlist(lapply(rows, \(row) row[names(row) != "operation"]), recursive = FALSE)
   wrong <- !vapply(rows, \(row) all(c("operation", "bytes", RECORDED_TAILS) %in% names(row)), NA)
   if (any(wrong) || !all(vapply(numbers, is.numeric, NA))) {
-    bad_data(
-      file, line_of_member(file, "summary"), "a tail in its summary is no number", RESTORE
-    )
+    bad_member(file, "summary", "a tail in its summary is no number", RESTORE)
   }
   rows <- rbindlist(rows, fill = TRUE)
   set(rows, j = "operation", value = present_name(rows$operation))
@@ -303,8 +301,8 @@ sample_file <- function(description, name) {
   own <- sub("[.]json$", ".csv", basename(description))
   name <- basename_bytes(name)
   if (sub("[.]gz$", "", name) != own) {
-    bad_data(
-      description, line_of_member(description, c("samples", "file")),
+    bad_member(
+      description, c("samples", "file"),
       sprintf("the samples %s are not those of this launch (%s)", quoted(name), own),
       "delete the description and measure the launch again"
     )
@@ -313,8 +311,8 @@ sample_file <- function(description, name) {
   packed <- if (endsWith(path, ".gz")) sub("[.]gz$", "", path) else paste0(path, ".gz")
   found <- c(path, packed)[file.exists(c(path, packed))]
   if (!length(found)) {
-    bad_data(
-      description, line_of_member(description, c("samples", "file")),
+    bad_member(
+      description, c("samples", "file"),
       sprintf("status ok, but %s is not beside it", basename(path)),
       "restore the samples, or delete the description and measure the launch again"
     )

@@ -54,7 +54,11 @@ flatten_description <- function(launch, file) {
     allocation_nodes = scalar(launch$allocation$nodes),
     fingerprint = as_before("fingerprint", launch$fingerprint$parts, fingerprint_of),
     machine = scalar(launch$machine$id), machine_hosts = scalar(launch$machine$hosts),
-    proof = canonical(launch$proof), no_effect = without_effect(launch$effects),
+    proof = canonical(launch$proof),
+    # The settings for which the launch could not show an effect.
+    no_effect = toString(names(Filter(
+      \(one) text_of(one$status) == "none shown", launch$effects
+    ))),
     ran = as_before("ran", launch$algorithms, \(ran) join_entries(ran, RAN_MEMBERS))
   )
   reported <- list(
@@ -85,12 +89,6 @@ flatten_description <- function(launch, file) {
   )
 }
 
-# The settings for which a launch could not show an effect, as one text; empty without any.
-without_effect <- function(effects) {
-  states <- vapply(effects, function(one) text_of(one$status), "")
-  toString(names(effects)[states == "none shown"])
-}
-
 # The observed state of a launch as one text: the name and the hash of each part. `NA` for
 # launches without this record.
 fingerprint_of <- function(parts) {
@@ -106,7 +104,8 @@ fingerprint_of <- function(parts) {
 members_of <- function(object, prefix) {
   as_before(prefix, object, function(object) {
     texts <- lapply(object, text_of)
-    list(text = canonical(texts), columns = spread_members(texts, prefix))
+    names <- paste0(prefix, names(object), recycle0 = TRUE)
+    list(text = canonical(texts), columns = stats::setNames(texts, names))
   })
 }
 
@@ -120,7 +119,7 @@ flatten_provenance <- function(provenance) {
 }
 
 flatten_ranks <- function(seen) {
-  ranks <- ranks_in_order(seen$ranks)
+  ranks <- seen$ranks[order(vapply(seen$ranks, function(r) as.numeric(r$rank), 0))]
   # Beyond 256 ranks, those of the same cores or of one place share an entry.
   if (length(seen$cores)) ranks <- vector("list", min(number(seen$size), MOST_RANKS))
   for (part in c(seen$cores, seen$places)) {
@@ -176,7 +175,7 @@ flatten_circumstances <- function(seen) {
     throttled_s = number(machine$throttled_s), quota_cores = number(machine$quota_cores),
     thp = scalar(machine$thp), pit_offset = number(machine$pit$offset),
     pit_ratio = number(machine$pit$ratio), traps = join_entries(machine$traps, TRAP_MEMBERS),
-    steering = canonical_or_na(seen$environment)
+    steering = if (is.null(seen$environment)) NA_character_ else canonical(seen$environment)
   )
 }
 
@@ -226,8 +225,6 @@ measuring_of <- function(provenance) {
   paste0(scalar(provenance$commit), if (isTRUE(provenance$dirty)) ", changed")
 }
 
-canonical_or_na <- function(object) if (is.null(object)) NA_character_ else canonical(object)
-
 scalar <- function(value) {
   if (is.character(value) && length(value) == 1L) {
     return(value)
@@ -264,19 +261,12 @@ text_of <- function(value) {
   }
 }
 
-canonical <- function(object) {
+canonical <- function(object, by = "; ") {
   if (!length(object)) {
     return("")
   }
   object <- object[order(names(object), method = "radix")]
-  paste0(names(object), "=", vapply(object, text_of, ""), collapse = "; ")
-}
-
-spread_members <- function(object, prefix) {
-  if (!length(object)) {
-    return(list())
-  }
-  stats::setNames(lapply(object, text_of), paste0(prefix, names(object)))
+  paste0(names(object), "=", vapply(object, text_of, ""), collapse = by)
 }
 
 # Values of one member for all ranks, in the order of the ranks.
@@ -285,10 +275,6 @@ per_rank <- function(ranks, member) {
     return(NA_character_)
   }
   paste(vapply(ranks, function(r) join(r[[member]]), ""), collapse = "|")
-}
-
-ranks_in_order <- function(ranks) {
-  ranks[order(vapply(ranks, function(r) as.numeric(r$rank), 0))]
 }
 
 # The MPI whose algorithms a launch ran: its own, or in a simulation the selected one.

@@ -130,23 +130,16 @@ check_type <- function(value, types, file, path, is_there) {
     }
   }
   known <- JSON_TYPES[setdiff(types, "null")]
-  bad_data(
-    file, line_of_member(file, if (is_there) path else path[-length(path)]),
-    sprintf(
-      "member %s %s (%s expected)", paste(path, collapse = "."),
-      if (is.null(value)) "is missing" else "is of another type", toString(known)
-    ),
-    "write it as docs/data.md says, or measure the launch again"
-  )
+  bad_member(file, if (is_there) path else path[-length(path)], sprintf(
+    "member %s %s (%s expected)", dotted(path),
+    if (is.null(value)) "is missing" else "is of another type", toString(known)
+  ))
 }
 
 check_pattern <- function(value, schema, file, path) {
   if (!grepl(schema[["pattern"]], value, perl = TRUE)) {
-    bad_data(
-      file, line_of_member(file, path),
-      sprintf("%s: %s", paste(path, collapse = "."), quoted(value)),
-      paste("it must have", schema[["description"]])
-    )
+    what <- paste0(dotted(path), ": ", quoted(value))
+    bad_member(file, path, what, paste("it must have", schema[["description"]]))
   }
 }
 
@@ -154,11 +147,9 @@ check_pattern <- function(value, schema, file, path) {
 check_count <- function(value, schema, file, path) {
   most <- schema[[if (is.null(names(value))) "maxItems" else "maxProperties"]]
   if (length(most) && length(value) > most) {
-    bad_data(
-      file, line_of_member(file, path),
-      sprintf("%s: %d entries are more than %d", paste(path, collapse = "."), length(value), most),
-      "write it as docs/data.md says, or measure the launch again"
-    )
+    bad_member(file, path, sprintf(
+      "%s: %d entries are more than %d", dotted(path), length(value), most
+    ))
   }
 }
 
@@ -172,11 +163,7 @@ check_range <- function(value, schema, file, path) {
     paste("more than", text_of(most))
   }
   if (!is.null(fault)) {
-    bad_data(
-      file, line_of_member(file, path),
-      sprintf("%s: %s is %s", paste(path, collapse = "."), text_of(value), fault),
-      "write it as docs/data.md says, or measure the launch again"
-    )
+    bad_member(file, path, sprintf("%s: %s is %s", dotted(path), text_of(value), fault))
   }
 }
 
@@ -197,9 +184,8 @@ check_unique <- function(value, file) {
     twice <- anyDuplicated(paste(of[member], named[member]))
     if (twice) {
       path <- path_above(above, member[[twice]])
-      bad_data(
-        file, line_of_member(file, path[-length(path)]),
-        paste("twice the member", quoted(paste(path, collapse = "."))),
+      bad_member(
+        file, path[-length(path)], paste("twice the member", quoted(dotted(path))),
         "write each member once, or measure the launch again"
       )
     }
@@ -215,11 +201,8 @@ check_unique <- function(value, file) {
 }
 
 refuse_length <- function(what, path, file) {
-  bad_data(
-    file, line_of_member(file, path),
-    sprintf("too long a %s: %s", what, paste(vapply(path, shortened, "", 60L), collapse = ".")),
-    "write it as docs/data.md says, or measure the launch again"
-  )
+  short <- dotted(vapply(path, shortened, "", 60L))
+  bad_member(file, path, sprintf("too long a %s: %s", what, short))
 }
 
 # Names of the members that lead to a value of the last level.
@@ -236,10 +219,7 @@ path_above <- function(above, at) {
 # Refuse an unknown value.
 check_known <- function(value, known, file, path) {
   if (!isTRUE(value %in% known)) {
-    bad_data(
-      file, line_of_member(file, path),
-      sprintf("%s %s", paste(path, collapse = "."), said_value(value)),
-      paste("it must be one of", toString(known))
-    )
+    what <- paste(dotted(path), said_value(value))
+    bad_member(file, path, what, paste("it must be one of", toString(known)))
   }
 }

@@ -50,28 +50,10 @@ compare_abi <- function(summary, delta = 0.03) {
   )
 }
 
-# Reverses pairs so that `a` is one of `first`: a pair's original order is that of the names.
-turned_to <- function(rows, first) {
-  turn <- !rows$a %in% first
-  out <- copy(rows)
-  out[turn, `:=`(
-    a = rows$b[turn], b = rows$a[turn], ratio = 1 / rows$ratio[turn], low = 1 / rows$high[turn],
-    high = 1 / rows$low[turn],
-    median_a_s = rows$median_b_s[turn], median_b_s = rows$median_a_s[turn],
-    verdict = fcase(
-      rows$verdict[turn] == "faster", "slower", rows$verdict[turn] == "slower", "faster",
-      rep(TRUE, sum(turn)), rows$verdict[turn]
-    )
-  )]
-  if (!is.null(rows$algorithm_a)) {
-    out[turn, `:=`(algorithm_a = rows$algorithm_b[turn], algorithm_b = rows$algorithm_a[turn])]
-  }
-  out[]
-}
-
 # A sentence for each MPI on the cost of the ABI, with the achieved interval.
 say_abi <- function(found, delta) {
   vapply(split(found$native, by = c("b", "transport"), sorted = TRUE), function(rows) {
+    widest <- rows[which.max(log(high / low))]
     sprintf(
       paste(
         "%s %s: of %d sizes and operations the one binary is within %s of the native build at",
@@ -79,18 +61,11 @@ say_abi <- function(found, delta) {
         "interval that was reached %s."
       ),
       title_of(rows$b[[1L]]), over(rows$transport[[1L]]), nrow(rows),
-      say_percent(most_within(delta)), sum(rows$verdict %in% "within"),
-      sum(rows$verdict %in% "slower"),
-      sum(rows$verdict %in% "faster"), sum(rows$verdict %in% c("not settled", "not tested")),
+      say_percent(most_within(delta)), sum(rows$verdict == "within"),
+      sum(rows$verdict == "slower"), sum(rows$verdict == "faster"),
+      sum(!rows$verdict %in% SETTLED),
       paste(unique(format_digits(range(rows$ratio))), collapse = " to "),
-      {
-        widest <- which.max(log(rows$high / rows$low))
-        if (length(widest)) {
-          format_interval(rows$ratio[[widest]], rows$low[[widest]], rows$high[[widest]])
-        } else {
-          "none"
-        }
-      }
+      if (nrow(widest)) format_interval(widest$ratio, widest$low, widest$high) else "none"
     )
   }, "")
 }
@@ -113,7 +88,7 @@ write_abi <- function(results_dir, out_file, delta = 0.03) {
   ))
   summary <- keep_rows(whole, which(choose_sessions(whole)$rows))
   with_families(families_of(results$sessions), {
-    found <- compare_abi(narrow_with(summary, "program_sha256"), delta)
+    found <- compare_abi(narrow(summary, "program_sha256"), delta)
     said <- unname(say_abi(found, delta))
     render_page("abi", list(found = found, said = said, delta = delta), out_file)
   })
@@ -121,10 +96,4 @@ write_abi <- function(results_dir, out_file, delta = 0.03) {
   put_said(said)
   cat(out_file, "\n", sep = "")
   invisible(found)
-}
-
-narrow_with <- function(summary, columns) {
-  out <- narrow(summary)
-  set(out, j = columns, value = unclass(summary)[columns])
-  out[]
 }

@@ -49,12 +49,10 @@ write_claims <- function(results_dir, claim_files, file) {
       site = one("site"), simulated = toString(unique(of$simulated)), test = one("test"),
       scale = one("scale"),
       configurations = paste(sort(each$cell, method = "radix"), collapse = " "),
-      hardware = if (nrow(of)) {
-        paste0(toString(unique(of$cpu_model)), "; ", range_in_words(of$ranks), " ranks, ",
-          range_in_words(of$hosts), " hosts")
-      } else {
-        ""
-      },
+      hardware = text_if(nrow(of) > 0L, sprintf(
+        "%s; %s ranks, %s hosts", toString(unique(of$cpu_model)), range_in_words(of$ranks),
+        range_in_words(of$hosts)
+      )),
       minutes = if (nrow(of)) {
         round(sum(each$s) * LAUNCHES_OF_CLAIM * OVERHEAD_OF_STUDY / 60, 1L)
       } else {
@@ -70,27 +68,19 @@ write_claims <- function(results_dir, claim_files, file) {
   invisible(table)
 }
 
-#' Compare the claims of an artifact with those of another run.
-#'
-#' @param expected table of [write_claims()].
-#' @param found what [judge_claims()] returned for the other run.
-#' @return data.table, a row for each claim: `study`, `claim`, `says`, `judgement` (`reproduced`,
-#'   `contradicted`, `cannot be judged here`), `expected` and `here` (ratio with interval), `why`.
-#' @examples
-#' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
-#' study <- read_study(system.file("extdata/study", package = "cotejo"))
-#' summary <- summarise_launches(study)
-#' judged <- judge_claims(summary, claims)
-#' reproduce_claims(judged, judged)
+#' @param expected table of [write_claims()], of an artifact.
+#' @param found what [judge_claims()] returned for another run.
+#' @return `reproduce_claims()`: data.table, a row for each claim: `study`, `claim`, `says`,
+#'   `judgement` (`reproduced`, `contradicted`, `cannot be judged here`), `expected` and `here`
+#'   (ratio with interval), `why`.
+#' @rdname judge_claims
 #' @export
 reproduce_claims <- function(expected, found) {
   here <- found[expected[, c("study", "claim")], on = c("study", "claim")]
-  finding <- c(
-    holds = "held", `holds in direction` = "held", `holds by another amount` = "held",
-    contradicted = "not held"
-  )
-  was <- unname(finding[expected$verdict])
-  now <- unname(finding[here$verdict])
+  held <- c("holds", HOLD_IN_DIRECTION)
+  finding <- \(it) fcase(it %in% held, "held", it == "contradicted", "not held")
+  was <- finding(expected$verdict)
+  now <- finding(here$verdict)
   apart <- !is.na(here$low) & !is.na(expected$low) &
     (here$low > expected$high | here$high < expected$low)
   words <- function(rows) {
@@ -239,10 +229,7 @@ check_artifact <- function(results_dir, published, claim_files, tables_dir, out_
       count_of(nrow(wrong), "table", "tables"), if (nrow(wrong) == 1L) "differs" else "differ"
     ))
   }
-  cat(sprintf(
-    "All %d tables behind figures and claims are those of the archive.\n",
-    length(tables)
-  ))
+  cat("All", length(tables), "tables behind figures and claims are those of the archive.\n")
   invisible(wrong)
 }
 

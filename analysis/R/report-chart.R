@@ -50,7 +50,7 @@ cases_of_chart <- function(medians, comparison) {
           points_of_chart(times[mpi == name], CHART_TIMES, sizes, "n", 1e6)
         )
       }),
-      pairs = lapply(split(pairs, by = c("a", "b")), function(pair) {
+      pairs = lapply(unname(split(pairs, by = c("a", "b"))), function(pair) {
         c(
           list(a = match(pair$a[[1L]], mpis) - 1L, b = match(pair$b[[1L]], mpis) - 1L),
           points_of_chart(pair, CHART_RATIOS, sizes, "n_a", 1)
@@ -58,20 +58,15 @@ cases_of_chart <- function(medians, comparison) {
       })
     )
   })
-  cases <- Filter(Negate(is.null), cases[plain_first(first)])
-  lapply(cases, function(case) {
-    case$pairs <- unname(case$pairs)
-    case
-  })
+  Filter(Negate(is.null), cases[plain_first(first)])
 }
 
 # The order of the cases: cases without settings and parameters before others, and measured cases
 # before emulated or simulated ones.
 plain_first <- function(rows) {
-  has <- function(column) if (is.null(rows[[column]])) FALSE else nzchar(rows[[column]])
+  has <- function(column) nzchar(value_or(rows, column))
   order(
-    has("simulated") + has("settings") + has("parameters") + rep(0L, nrow(rows)),
-    if (is.null(rows$scale)) rep(0L, nrow(rows)) else rows$scale != "quick"
+    has("simulated") + has("settings") + has("parameters"), value_or(rows, "scale") != "quick"
   )
 }
 

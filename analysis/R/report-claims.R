@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The conclusions of the studies, for readers: a table and a figure.
 
-#' A figure of all claims: the ratio here with its interval beside the printed one.
-#'
 #' @param judged what [judge_claims()] returned.
-#' @return a ggplot. Claims without a ratio have a line without a point.
-#' @examples
-#' claims <- read_claims(system.file("extdata/claims.csv", package = "cotejo"))
-#' study <- read_study(system.file("extdata/study", package = "cotejo"))
-#' summary <- summarise_launches(study)
-#' judged <- judge_claims(summary, claims)
-#' plot_claims(judged)
+#' @return `plot_claims()`: a ggplot of all claims, the ratio here with its interval beside the
+#'   printed one. Claims without a ratio have a line without a point.
+#' @rdname judge_claims
 #' @export
 plot_claims <- function(judged) {
   rows <- copy(judged)
@@ -35,6 +29,27 @@ plot_claims <- function(judged) {
     theme_cotejo()
   with_data(plot, claims_table(judged))
 }
+
+# Verdicts on claims, with their meanings for readers.
+CLAIM_MEANINGS <- c(
+  holds = paste(
+    "the interval of the ratio shows the printed direction and lies within the printed range, or",
+    "within 10 % of a single printed number"
+  ),
+  `holds in direction` = "the interval shows the direction and only overlaps the printed range",
+  `holds by another amount` = "the interval shows the direction and excludes the printed range",
+  contradicted = paste(
+    "the interval shows the other direction on a real machine, or a difference below the margin",
+    "in place of a larger one"
+  ),
+  `not settled` = "the interval allows both, or a difference may come from the sessions",
+  `not comparable` = paste(
+    "no launches make the comparison, or only an emulated or simulated machine shows the opposite"
+  )
+)
+CLAIM_VERDICTS <- names(CLAIM_MEANINGS)
+# Verdicts that confirm the direction of a claim, but not its number.
+HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
 
 # The judgement on the conclusions of a study, in a sentence; `NULL` for a study without any.
 say_claims <- function(judged) {

@@ -5,10 +5,7 @@
 CHANGES <- list(
   mpi = c("library", "lock_sha256"), stack = c("library", "lock_sha256"), kernel = "kernel",
   cotejo = "measuring", governor = "governor",
-  site = c(
-    "site", "observed_hosts", "observed_cpus", "observed_cores", "cpu_model", "kernel",
-    "governor", "lock_sha256", "machine"
-  )
+  site = EXEMPT$site
 )
 
 #' Compare the results of two folders, cell by cell.
@@ -22,8 +19,8 @@ CHANGES <- list(
 #' @param changed changes made by the upgrade: names of `CHANGES`. An error of class
 #'   `cotejo_not_comparable` if one of them is the same before and after.
 #' @param delta largest relative slowdown that is accepted.
-#' @return as [compare_configurations()] with `refused = "list"`; `a` is `after`, `b` is `before`,
-#'   so `ratio` is the time after divided by the time before.
+#' @return `compare_folders()`: as [compare_configurations()] with `refused = "list"`; `a` is
+#'   `after`, `b` is `before`, so `ratio` is the time after divided by the time before.
 #' @examples
 #' sessions <- system.file("extdata/study/local", package = "cotejo")
 #' days <- sub("[.].*", "", list.files(sessions))
@@ -34,7 +31,10 @@ CHANGES <- list(
 #'     exdir = file.path(folders[[i]], "local/a")
 #'   )
 #' }
-#' compare_folders(folders[[1]], folders[[2]])[, c("mpi", "bytes", "ratio", "verdict")]
+#' found <- compare_folders(folders[[1]], folders[[2]])
+#' found[, c("mpi", "bytes", "ratio", "verdict")]
+#' judge_upgrade(found)
+#' write_comparison(folders[[1]], folders[[2]], file.path(tempfile(), "compare.html"))
 #' @export
 compare_folders <- function(before, after, changed = character(), delta = 0.03) {
   compare_changed(both_folders(before, after, changed), changed, delta)
@@ -102,8 +102,7 @@ without_shared <- function(after, before, before_folder, after_folder) {
 check_changed <- function(both, name) {
   columns <- if (name == "mpi") "library" else CHANGES[[name]]
   same <- vapply(columns, function(column) {
-    values <- split(both[[column]], both$when)
-    sides <- lapply(values, distinct)
+    sides <- lapply(split(both[[column]], both$when), distinct)
     all(lengths(sides)) && identical(sides[[1L]], sides[[2L]])
   }, NA)
   known <- vapply(columns, function(column) length(distinct(both[[column]])) > 0L, NA)
@@ -122,26 +121,15 @@ not_comparable <- function(text) refuse(text, "cotejo_not_comparable")
 # Exit status of `make compare` by the judgement on an upgrade.
 UPGRADE_STATUS <- c(slower = 1L, "not settled" = 2L, "not slower" = 0L)
 
-#' Write the decision on an upgrade: a page, a table of all cells and a JUnit file.
-#'
-#' @inheritParams compare_folders
+#' @details [write_comparison()] writes the decision on an upgrade: a page, a table of all cells
+#' and a JUnit file.
 #' @param out_file the HTML file; its folder is made when needed. The table (`.csv`, columns of
 #'   [compare_configurations()]) and the JUnit file (`.xml`, one test case a question) have its
 #'   name with their own endings.
-#' @return the exit status, invisibly: 0 no question is slower, 1 some question is slower by more
-#'   than `delta`, 2 more launches are needed. Prints the decision, and the path last. An error of
-#'   class `cotejo_not_comparable` when nothing may be compared.
-#' @examples
-#' sessions <- system.file("extdata/study/local", package = "cotejo")
-#' days <- sub("[.].*", "", list.files(sessions))
-#' folders <- file.path(tempfile(), days)
-#' for (i in 1:2) {
-#'   utils::untar(
-#'     file.path(sessions, paste0(days[[i]], ".tar.xz")),
-#'     exdir = file.path(folders[[i]], "local/a")
-#'   )
-#' }
-#' write_comparison(folders[[1]], folders[[2]], file.path(tempfile(), "compare.html"))
+#' @return `write_comparison()`: the exit status, invisibly: 0 no question is slower, 1 some
+#'   question is slower by more than `delta`, 2 more launches are needed. Prints the decision, and
+#'   the path last. An error of class `cotejo_not_comparable` when nothing may be compared.
+#' @rdname compare_folders
 #' @export
 write_comparison <- function(before, after, out_file, changed = character(), delta = 0.03) {
   folders <- list(before = before, after = after)
@@ -154,10 +142,8 @@ write_comparison <- function(before, after, out_file, changed = character(), del
     not_comparable(paste0(
       "nothing can be compared: ",
       if (length(refused)) {
-        paste0(
-          refused[[1L]], "; name the upgraded part with CHANGED=, one of ",
-          toString(names(CHANGES))
-        )
+        named <- toString(names(CHANGES))
+        sprintf("%s; name the upgraded part with CHANGED=, one of %s", refused[[1L]], named)
       } else if (nrow(found)) {
         sprintf("no configuration has %d launches before and after", LEAST_BLOCKS)
       } else {
@@ -201,11 +187,9 @@ say_upgrade <- function(judged, both, delta, folders, again) {
       sprintf(
         "%s: %s slower by more than %s%s, %d not settled, %d not slower.",
         count_of(nrow(judged), "question", "questions"), count("slower"), margin,
-        if (any(slower) && nrow(judged) > 1L) {
-          sprintf(" (%d if the correction covers all questions)", sum(judged$over_all))
-        } else {
-          ""
-        },
+        text_if(any(slower) && nrow(judged) > 1L, sprintf(
+          " (%d if the correction covers all questions)", sum(judged$over_all)
+        )),
         count("not settled"), count("not slower")
       ),
       sprintf(
@@ -242,15 +226,12 @@ say_next <- function(open, folders, again) {
   }
   said <- if (any(differ)) {
     sprintf("The sessions differ. Measure %d sessions before and %1$d after", MIN_SESSIONS)
-  } else if (anyNA(open$more)) {
-    sprintf(
-      "To settle the rest, add about %s before and after",
-      count(max(open$more_sessions, na.rm = TRUE), "session", "sessions")
-    )
   } else {
-    sprintf(
-      "To settle the rest, add about %s before and after", count(launches, "launch", "launches")
-    )
+    sprintf("To settle the rest, add about %s before and after", if (anyNA(open$more)) {
+      count(max(open$more_sessions, na.rm = TRUE), "session", "sessions")
+    } else {
+      count(launches, "launch", "launches")
+    })
   }
   # A study of few launches is not tested alone, and sessions have the usual number.
   blocks <- if (!anyNA(open$more)) max(LEAST_BLOCKS, min(launches, MOST_LAUNCHES))
@@ -290,10 +271,7 @@ MOST_NAMED <- 6L
 
 # Versions before and after the upgrade, for everything that differs.
 say_versions <- function(both) {
-  lines <- lapply(c("library", "kernel", "measuring"), function(column) {
-    if (is.null(both[[column]])) {
-      return(NULL)
-    }
+  lines <- lapply(intersect(c("library", "kernel", "measuring"), names(both)), function(column) {
     of <- if (column == "library") both$mpi else rep("", nrow(both))
     vapply(sort(unique(of)), function(side) {
       rows <- which(of == side)

@@ -142,18 +142,13 @@ print_page <- function(html) {
 #' @noRd
 claims_table <- function(judged) {
   more <- fcase(
-    !is.na(judged$more_sessions), sprintf(
-      "about %s more", count_of(judged$more_sessions, "session", "sessions")
-    ),
-    is.finite(judged$more_launches), sprintf(
-      "about %s more", count_of(judged$more_launches, "launch", "launches")
-    ),
+    !is.na(judged$more_sessions), count_of(judged$more_sessions, "session", "sessions"),
+    is.finite(judged$more_launches), count_of(judged$more_launches, "launch", "launches"),
     rep(TRUE, nrow(judged)), ""
   )
+  more <- fifelse(nzchar(more), sprintf("about %s more", more), "")
   range <- function(low, high) {
-    fifelse(is.na(low), "", fifelse(
-      low == high, format_digits(low), paste(format_digits(low), "to", format_digits(high))
-    ))
+    fifelse(is.na(low), "", in_range(format_digits(low), format_digits(high)))
   }
   data.table(
     Study = judged$study, Where = judged$where, Conclusion = judged$says,

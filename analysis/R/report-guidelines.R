@@ -16,21 +16,13 @@ guidelines_of <- function(operations) {
   mockups <- grep("_as_", operations, value = TRUE)
   persistent <- grep("_init$", operations, value = TRUE)
   irregular <- c("gather", "scatter", "allgather", "alltoall")
-  found <- rbind(
-    data.table(
-      operation = sub("_as_.*$", "", mockups), replacement = mockups,
-      kind = rep("mock-up", length(mockups))
-    ),
-    data.table(
-      operation = c(irregular, "alltoallv"),
-      replacement = c(paste0(irregular, "v"), "alltoallw"), kind = "irregular"
-    ),
-    data.table(operation = plain, replacement = paste0("i", plain), kind = "non-blocking"),
-    data.table(
-      operation = persistent, replacement = sub("^(.*)_init$", "i\\1", persistent),
-      kind = rep("persistent", length(persistent))
-    )
-  )
+  found <- rbindlist(list(
+    `mock-up` = list(operation = sub("_as_.*$", "", mockups), replacement = mockups),
+    irregular = list(c(irregular, "alltoallv"), c(paste0(irregular, "v"), "alltoallw")),
+    `non-blocking` = list(plain, paste0("i", plain, recycle0 = TRUE)),
+    persistent = list(persistent, sub("^(.*)_init$", "i\\1", persistent))
+  ), idcol = "kind")
+  setcolorder(found, c("operation", "replacement"))
   found[operation %in% operations & replacement %in% operations]
 }
 
@@ -130,7 +122,7 @@ table_judgements <- function(found) {
 table_guidelines <- function(found) {
   shown <- found[order(factor(judgement, c("violated", "not settled", "not tested", "held")),
     -at_least)]
-  cells <- data.table(
+  data.table(
     MPI = title_of(shown$mpi), Transport = title_of(shown$transport),
     Placement = shown$placement, Ranks = shown$ranks, Operation = title_of(shown$operation),
     Replacement = title_of(shown$replacement), Size = format_bytes(shown$bytes),
@@ -142,10 +134,8 @@ table_guidelines <- function(found) {
       sprintf("violated by at least %s", say_percent(shown$at_least)),
       shown$verdict == "within", sprintf("held (within %s)", say_percent(shown$at_most)),
       rep(TRUE, nrow(shown)), shown$judgement
-    )
+    ), `Algorithm of the operation` = shown[["algorithm"]]
   )
-  if (!is.null(shown[["algorithm"]])) cells[, `Algorithm of the operation` := shown[["algorithm"]]]
-  cells[]
 }
 
 #' Write the report on performance guidelines.

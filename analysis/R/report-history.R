@@ -28,9 +28,7 @@ write_history <- function(results_dir, out_dir, site = "local") {
     plots <- list(
       history = plot_history(points, changes), residuals = plot_residuals(points, changes)
     )
-    values <- list(
-      points = points, changes = changes, said = said, plots = plots, site = site
-    )
+    values <- list(points = points, changes = changes, said = said, plots = plots, site = site)
     render_page("history", values, file.path(out_dir, "history.html"), plots)
     write_csv(points_table(points), file.path(out_dir, "history.csv"))
     write_whole(file.path(out_dir, "history.json"), function(file) {
@@ -65,21 +63,20 @@ say_history <- function(changes, points) {
   }
   parts <- split(changes, by = c("session", "mpi", "operation", "transport"), sorted = TRUE)
   c(held, unname(vapply(parts, function(part) {
-    most <- which.max(abs(log(part$ratio)))
+    most <- part[which.max(abs(log(ratio)))]
     sprintf(
-      "%s, %s %s: %s from session %s on (%s): %s times %s, probability %s; %s.",
-      title_of(part$mpi[[1L]]), title_of(part$operation[[1L]]), over(part$transport[[1L]]),
-      if (part$ratio[[most]] > 1) "slower" else "faster", part$session[[1L]],
+      "%s, %s %s: %s from session %s on (%s): %s times at %s, probability %s; %s.",
+      title_of(most$mpi), title_of(most$operation), over(most$transport),
+      if (most$ratio > 1) "slower" else "faster", most$session,
       if (all(part$from == part$to)) {
         "and from no other"
       } else {
         paste("between", min(part$from), "and", max(part$to))
       },
-      format_interval(part$ratio[[most]], part$low[[most]], part$high[[most]]),
-      paste("at", format_bytes(part$bytes[[most]])),
-      format_probability(part$probability[[most]]),
-      if (nzchar(part$causes[[most]])) {
-        paste("changed at the same time:", part$causes[[most]])
+      format_interval(most$ratio, most$low, most$high), format_bytes(most$bytes),
+      format_probability(most$probability),
+      if (nzchar(most$causes)) {
+        paste("changed at the same time:", most$causes)
       } else {
         "nothing that is recorded changed at the same time"
       }

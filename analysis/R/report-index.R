@@ -15,6 +15,8 @@ write_gallery <- function(coverage, out_dir, figures = character(), cards = list
   best <- best_of(coverage)
   studies <- split(coverage, by = "study", sorted = FALSE)
   own <- names(studies) == "cotejo"
+  # Times and differences come before all other figures.
+  kind <- match(sub("-.*", "", figures), c("difference", "latency", "bandwidth"), nomatch = 4L)
   body <- htmltools::tagList(
     search_box("words, such as: bcast 16 ranks"),
     if (length(cards)) {
@@ -31,7 +33,7 @@ write_gallery <- function(coverage, out_dir, figures = character(), cards = list
     if (length(figures)) {
       list(
         tags$h2("Figures of these results"),
-        tags$div(class = "grid", lapply(first_figures(figures), function(name) {
+        tags$div(class = "grid", lapply(figures[order(kind)], function(name) {
           tile(
             paste0(name, ".svg"), tags$img(
               src = paste0(name, ".svg"), alt = name, loading = "lazy"
@@ -48,22 +50,19 @@ write_gallery <- function(coverage, out_dir, figures = character(), cards = list
           "The five studies: %d of %d drawn. To measure more: make study TAG=full (%s)",
           sum(is_drawn(theirs$state)), nrow(theirs), say_full()
         ),
-        tags$p(say_gallery(best)), lapply(studies[!own], gallery_of_study, out_dir)
+        tags$p(paste(
+          say_classes(best), sprintf(
+            "Exhibits of cotejo: %d of %d.", sum(is_drawn(best$state[best$study == "cotejo"])),
+            sum(best$study == "cotejo")
+          ),
+          "n: launches of the configuration that has fewest. Exhibits that are not drawn name the",
+          "command that measures their data."
+        )), lapply(studies[!own], gallery_of_study, out_dir)
       )
     }
   )
   write_page(
     "Exhibits", html_text(body), file.path(out_dir, "index.html"), c("report.css", "gallery.css")
-  )
-}
-
-say_gallery <- function(best) {
-  own <- best$study == "cotejo"
-  paste(
-    say_classes(best),
-    sprintf("Exhibits of cotejo: %d of %d.", sum(own & is_drawn(best$state)), sum(own)),
-    "n: launches of the configuration that has fewest. Exhibits that are not drawn name the",
-    "command that measures their data."
   )
 }
 
@@ -124,12 +123,6 @@ gallery_of_study <- function(part, out_dir) {
   ), inside)
 }
 
-# The figures of results in the order for readers: times and differences before all others.
-first_figures <- function(figures) {
-  kind <- match(sub("-.*", "", figures), c("difference", "latency", "bandwidth"), nomatch = 4L)
-  figures[order(kind)]
-}
-
 # The first rows and columns of a table, as a small table.
 preview_of_table <- function(csv) {
   if (!file.exists(csv)) {
@@ -157,10 +150,7 @@ tile <- function(link, image, title, facts = character(), remark = "", words = "
   tags <- htmltools::tags
   tags$div(
     class = "tile found", `data-words` = paste(c(title, facts, remark, words), collapse = " "),
-    tags$a(
-      href = link, class = "thumb",
-      image
-    ),
+    tags$a(href = link, class = "thumb", image),
     tags$a(href = link, class = "name", title),
     if (length(facts)) tags$div(class = "facts", lapply(facts, tags$span)),
     if (nzchar(remark)) tags$div(class = "partly", remark)

@@ -53,14 +53,10 @@ foremost_of <- function(winner, candidates) {
 # The lead of the best of `first` over the next library. `ratio` is the time of `a` over that of
 # `b`, for all pairs. NA if no pair has one of `first` and another library.
 lead_of <- function(first, a, b, ratio) {
-  ours <- a %in% first
-  theirs <- b %in% first
-  other <- c(b[ours & !theirs], a[theirs & !ours])
-  if (!length(other)) {
-    return(NA_real_)
-  }
-  behind <- c(1 / ratio[ours & !theirs], ratio[theirs & !ours])
-  min(vapply(split(behind, other), max, 0))
+  over_b <- a %in% first & !b %in% first
+  over_a <- b %in% first & !a %in% first
+  behind <- split(c(1 / ratio[over_b], ratio[over_a]), c(b[over_b], a[over_a]))
+  if (length(behind)) min(vapply(behind, max, 0)) else NA_real_
 }
 
 # The matrix for readers: one row per question, one column per class of sizes.
@@ -68,14 +64,10 @@ table_matrix <- function(winners) {
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)[order(-cells, winner)]
   set(cells, j = "text", value = say_outcomes(cells, title_first(cells)))
-  said <- cells[, list(text = paste(text, collapse = "; "), n = min(n)),
-    by = c(question, "sizes")
-  ]
-  wide <- dcast(said, site + simulated + operation + transport ~ sizes,
-    value.var = "text", fill = ""
+  wide <- dcast(cells, site + simulated + operation + transport ~ sizes,
+    value.var = "text", fun.aggregate = paste, collapse = "; "
   )
-  least <- said[, list(n = min(n)), by = question]
-  wide <- least[wide, on = question]
+  wide <- cells[, list(n = min(n)), by = question][wide, on = question]
   # Benchmarks of other tools after cotejo's own.
   wide <- wide[order(startsWith(operation, "imb-"))]
   shown <- data.table(
@@ -99,10 +91,7 @@ say_outcomes <- function(rows, first) {
   count <- fifelse(
     rows$cells == rows$of, sprintf("all %d", rows$of), sprintf("%d of %d", rows$cells, rows$of)
   )
-  ends <- lapply(list(rows$least, rows$most), format_digits)
-  factors <- fifelse(
-    ends[[1L]] == ends[[2L]], ends[[1L]], paste(ends[[1L]], "to", ends[[2L]])
-  )
+  factors <- in_range(format_digits(rows$least), format_digits(rows$most))
   fcase(
     nzchar(first), sprintf("%s, %s times (%s)", first, factors, count),
     rows$close == rows$cells, sprintf("within %s (%s)", say_percent(rows$bound), count),
@@ -126,25 +115,19 @@ three_sentences <- function(comparison, winners, used) {
   count <- winners[, list(cells = sum(cells)), by = "winner"][order(-cells)]
   all <- sum(count$cells)
   won <- count[nzchar(winner)]
+  none <- all - sum(won$cells)
+  behind <- say_behind(comparison, winners)
+  wins <- sprintf("%s in %d", title_of(won$winner), won$cells)
   overall <- if (nrow(won)) {
-    first <- sprintf(
+    wins[[1L]] <- sprintf(
       "%s is the fastest library in %d of %d tests", title_of(won$winner[[1L]]), won$cells[[1L]],
       all
     )
-    sprintf(
-      "%s%s.",
-      in_series(c(first, sprintf("%s in %d", title_of(won$winner[-1L]), won$cells[-1L]))),
-      if (all > sum(won$cells)) {
-        paste0(
-          sprintf("; %d tests have no single winner", all - sum(won$cells)),
-          say_behind(comparison, winners)
-        )
-      } else {
-        ""
-      }
+    paste0(
+      in_series(wins), if (none) sprintf("; %d tests have no single winner%s", none, behind), "."
     )
   } else {
-    sprintf("None of %d tests has a single winner%s.", all, say_behind(comparison, winners))
+    sprintf("None of %d tests has a single winner%s.", all, behind)
   }
   leaders <- winners[nzchar(winner), list(cells = sum(cells)), by = c("sizes", "winner")]
   of <- winners[, list(of = sum(cells)), by = "sizes"]
@@ -160,8 +143,8 @@ three_sentences <- function(comparison, winners, used) {
   } else {
     "No library wins at most sizes of a class."
   }
-  verdicts <- table(factor(comparison$verdict, c(SETTLED, "not settled", "not tested")))
-  tested <- comparison[verdict != "not tested"]
+  verdicts <- table(factor(comparison$verdict, c(SETTLED, "not settled", UNTESTED)))
+  tested <- comparison[verdict != UNTESTED]
   sure <- sprintf(
     paste(
       "%d comparisons of two MPIs at one size were tested: %d show a difference%s, %d show that",
@@ -171,15 +154,9 @@ three_sentences <- function(comparison, winners, used) {
     nrow(tested), sum(verdicts[DIRECTIONS]), say_over_questions(tested),
     verdicts[["within"]],
     say_percent(max(c(WITHIN_MOST, tested$at_most[tested$verdict == "within"]))),
-    verdicts[["not settled"]],
-    if (verdicts[["not tested"]]) {
-      sprintf(
-        "; %d more have under %d launches and were not tested", verdicts[["not tested"]],
-        LEAST_BLOCKS
-      )
-    } else {
-      ""
-    },
+    verdicts[["not settled"]], text_if(verdicts[[UNTESTED]] > 0L, sprintf(
+      "; %d more have under %d launches and were not tested", verdicts[[UNTESTED]], LEAST_BLOCKS
+    )),
     paste(unique(range(c(tested$n_a, tested$n_b))), collapse = " to "),
     count_of(uniqueN(used[, c("site", "session")]), "session", "sessions"),
     count_of(uniqueN(used$site), "site", "sites")
@@ -190,13 +167,10 @@ three_sentences <- function(comparison, winners, used) {
 # The number of proved directions that hold in a statement over all questions; nothing for one.
 say_over_questions <- function(tested) {
   questions <- uniqueN(tested[, intersect(QUESTION, names(tested)), with = FALSE])
-  if (questions < 2L) {
-    return("")
-  }
-  sprintf(
+  text_if(questions > 1L, sprintf(
     " (%d if the correction covers all %d questions)",
     sum(over_questions(tested) & tested$verdict %in% DIRECTIONS), questions
-  )
+  ))
 }
 
 # The library that is most often not among the candidates, and how often.
@@ -206,53 +180,8 @@ say_behind <- function(comparison, winners) {
   libraries <- sort(unique(c(comparison$a, comparison$b)))
   count <- vapply(libraries, \(mpi) sum(rows$cells[!vapply(first, \(x) mpi %in% x, NA)]), 0L)
   most <- which.max(count)
-  if (!any(count > 0L)) {
-    return("")
-  }
-  sprintf(", but %s is slower than another library in %d of them", title_of(libraries[[most]]),
-    count[[most]])
-}
-
-#' Unique titles of strata: equal titles get additional columns in which their strata differ.
-#'
-#' @param rows table, one row per stratum.
-#' @return texts.
-#' @noRd
-unique_titles <- function(rows) {
-  titles <- title_of_stratum(rows)
-  same <- titles %in% titles[duplicated(titles)]
-  if (!any(same)) {
-    return(titles)
-  }
-  table <- rows[same]
-  columns <- intersect(c("site", "simulated", "scale", "hosts", "ranks", "factors"), names(table))
-  columns <- Filter(function(column) uniqueN(table[[column]]) > 1L, columns)
-  if (length(columns)) {
-    titles[same] <- join_words(list(titles[same], as.character(level_of(table, columns))))
-  }
-  make.unique(titles, sep = ", part ")
-}
-
-# Headings for strata in words, with the test that measured each: "Ping-pong, TCP within one host,
-# placement near (pingpong_quick)".
-title_of_stratum <- function(rows) {
-  parts <- list(
-    if (!is.null(rows$mpi)) title_of(rows$mpi), question_in_words(rows$operation),
-    transport_in_words(rows),
-    if (!is.null(rows$placement)) sub("placement $", "", paste("placement", rows$placement)),
-    if (!is.null(rows$settings)) values_in_words(rows$settings, "setting", character()),
-    if (!is.null(rows$parameters)) values_in_words(rows$parameters, "parameter", character()),
-    rows$simulated
-  )
-  sprintf("%s (%s)", sentence_case(join_words(Filter(length, parts))), rows$test)
-}
-
-# Transports with their reach, if they carry messages both within a host and between hosts.
-transport_in_words <- function(rows) {
-  titles <- title_of(rows$transport)
-  hosts <- if (is.null(rows$hosts)) NA else rows$hosts
-  paste0(titles, fcase(
-    is.na(hosts) | !rows$transport %in% words_for("anywhere"), "",
-    hosts == 1L, " within one host", rep(TRUE, length(titles)), " between hosts"
+  text_if(count[[most]] > 0L, sprintf(
+    ", but %s is slower than another library in %d of them", title_of(libraries[[most]]),
+    count[[most]]
   ))
 }

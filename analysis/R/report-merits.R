@@ -22,12 +22,11 @@ timed_only <- function(table) {
 #'   `summary`.
 #' @noRd
 with_merits <- function(study) {
-  merits <- function(table) {
+  tables <- c("medians", "comparison")
+  study$merits <- lapply(study[tables], function(table) {
     keep_rows(table, which(if (is.null(table$figure_unit)) FALSE else !is.na(table$figure_unit)))
-  }
-  study$merits <- lapply(study[c("medians", "comparison")], merits)
-  study$medians <- timed_only(study$medians)
-  study$comparison <- timed_only(study$comparison)
+  })
+  study[tables] <- lapply(study[tables], timed_only)
   study
 }
 
@@ -64,12 +63,7 @@ table_merits <- function(medians) {
 # Ratio of figures, first over second, with its interval. For figures where more is better, it is
 # the reciprocal of the ratio of times.
 merit_ratios <- function(comparison) {
-  more <- comparison$figure_better == "more"
-  list(
-    ratio = fifelse(more, 1 / comparison$ratio, comparison$ratio),
-    low = fifelse(more, 1 / comparison$high, comparison$low),
-    high = fifelse(more, 1 / comparison$low, comparison$high)
-  )
+  turned_to(comparison, turn = comparison$figure_better == "more")[, c("ratio", "low", "high")]
 }
 
 # Verdicts on times -> verdicts on figures: a rate is not called "faster".
@@ -96,43 +90,32 @@ table_merit_ratios <- function(comparison) {
 }
 
 # A sentence for each comparison of figures of merit.
-say_merits <- function(comparison, delta) {
+say_merits <- function(comparison) {
   if (!nrow(comparison)) {
     return(character())
   }
   found <- merit_ratios(comparison)
-  vapply(seq_len(nrow(comparison)), function(i) {
-    row <- comparison[i]
-    where <- sprintf(
-      "%s%s %s, placement %s", row$operation,
-      if (row$bytes > 0) paste(" of", format_bytes(row$bytes)) else "", over(row$transport),
-      row$placement
+  comparison[, {
+    size <- fifelse(bytes > 0, paste(" of", format_bytes(bytes)), "")
+    where <- sprintf("%s%s %s, placement %s", operation, size, over(transport), placement)
+    how <- fcase(
+      verdict == "faster", "is better than", verdict == "slower", "is worse than",
+      verdict == "within", sprintf("is within %s of", say_percent(at_most)),
+      rep(TRUE, .N), "is not settled against"
     )
-    if (row$verdict == "not tested") {
-      return(sprintf(
-        "%s: not tested, %s and %s: %s.", where, title_of(row$a), title_of(row$b), row$note
-      ))
-    }
-    ratio <- format_interval(found$ratio[[i]], found$low[[i]], found$high[[i]], 3L)
-    sprintf(
-      "%s: %s %s %s (%s is better): ratio of %s %s, %s, %s%s.", where, title_of(row$a),
-      switch(row$verdict,
-        faster = "is better than", slower = "is worse than",
-        within = sprintf("is within %s of", say_percent(row$at_most)),
-        "is not settled against"
-      ), title_of(row$b), row$figure_better,
-      if (row$figure_unit == "1") "figures" else row$figure_unit, ratio, row$scope,
-      format_count(row$n_a, row$n_b),
-      if (row$verdict == "not settled") {
-        more <- if (by_sessions(row)) {
-          row$note
-        } else {
-          say_more(row$more_launches, row$more_sessions)
-        }
-        if (nzchar(more)) paste0("; ", more) else ""
-      } else {
-        ""
-      }
+    more <- fcase(
+      verdict != "not settled", "", by_sessions(.SD), note,
+      rep(TRUE, .N), say_more(more_launches, more_sessions)
     )
-  }, "")
+    fifelse(
+      verdict == UNTESTED,
+      sprintf("%s: not tested, %s and %s: %s.", where, title_of(a), title_of(b), note),
+      sprintf(
+        "%s: %s %s %s (%s is better): ratio of %s %s, %s, %s%s.", where, title_of(a), how,
+        title_of(b), figure_better, fifelse(figure_unit == "1", "figures", figure_unit),
+        format_interval(found$ratio, found$low, found$high, 3L), scope, format_count(n_a, n_b),
+        fifelse(nzchar(more), paste0("; ", more), "")
+      )
+    )
+  }]
 }

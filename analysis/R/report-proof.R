@@ -12,9 +12,13 @@
 #' @keywords internal
 write_proof <- function(results_dir, out_file, repeats = 1000L) {
   from <- list("proof", dataset = sum_of_dataset(results_dir), repeats, basename(out_file))
-  written <- kept_files(from, dirname(out_file), proof_files, function() {
+  files <- \(written) c(written$page, file.path("figures", figure_files(written$figures)))
+  written <- kept_files(from, dirname(out_file), files, function() {
     proof <- prove(results_dir, repeats)
-    proof$plots <- Filter(length, plot_proof(proof))
+    proof$plots <- Filter(length, list(
+      `proof-alarms` = plot_alarms(proof), `proof-power` = plot_power(proof),
+      `proof-coverage` = plot_coverage(proof$coverage)
+    ))
     render_page("proof", list(proof = proof), out_file, proof$plots)
     list(page = basename(out_file), figures = names(proof$plots), goals = proof$goals)
   })
@@ -27,13 +31,7 @@ write_proof <- function(results_dir, out_file, repeats = 1000L) {
   invisible(goals)
 }
 
-proof_files <- function(written) {
-  c(written$page, file.path("figures", figure_files(written$figures)))
-}
-
-proof_mark <- function(met) {
-  fifelse(met, "shown", "NOT SHOWN")
-}
+proof_mark <- function(met) fifelse(met, "shown", "NOT SHOWN")
 
 # All parts of the proof from the launches of a folder.
 prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
@@ -67,7 +65,7 @@ prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
     ),
     trials_on(summary, names, criteria),
     list(
-      by_mpi = \() prove_repetition(under_one_name(summary, names)),
+      by_mpi = \() prove_repetition(true_names(summary, names[plant == NO_PLANT])),
       by_plant = \() prove_repetition(true_names(summary, names), by = "parameter_alias")
     )
   ))
@@ -77,14 +75,6 @@ prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
   proof
 }
 
-# Launches without an injected slowdown, under one name, for the comparison of MPIs.
-under_one_name <- function(summary, names) {
-  first <- names[plant == NO_PLANT, list(parameter_alias = min(parameter_alias)),
-    by = c("site", "session", "test")
-  ]
-  renamed(summary[first, on = base::names(first), nomatch = NULL], "no injected slowdown")
-}
-
 # Replaces the names, which each session draws anew, by the injected slowdown. If several
 # names have the same slowdown, the first name is used.
 true_names <- function(summary, names) {
@@ -92,13 +82,7 @@ true_names <- function(summary, names) {
     by = c("site", "session", "test", "plant")
   ]
   out <- summary[first, on = setdiff(base::names(first), "plant"), nomatch = NULL]
-  renamed(out, paste("injected slowdown", out$plant))
-}
-
-renamed <- function(out, names) {
-  set(out, j = "parameter_alias", value = names)
-  set(out, j = "parameters", value = "")
-  out[]
+  out[, c("parameter_alias", "parameters") := list(paste("injected slowdown", plant), "")][]
 }
 
 # Power by injected slowdown and size, and the variation of the blocks.
@@ -106,22 +90,11 @@ power_table <- function(trials) {
   if (!NROW(trials)) {
     return(NULL)
   }
-  out <- trials[, c(
+  trials[, stats::setNames(c(
     share_of_clusters(verdict_of_slow == "slower", cluster),
     list(.N, stats::median(variation), stats::median(predicted))
-  ), keyby = c("plant", "site", "design", "bytes")]
-  setnames(out, c("V1", "V2", "V3", "V4", "V5", "V6"), c(
-    "found", "low", "high", "trials", "variation", "predicted"
-  ))
-  out[]
-}
-
-# Figures of the proof.
-plot_proof <- function(proof) {
-  list(
-    `proof-alarms` = plot_alarms(proof), `proof-power` = plot_power(proof),
-    `proof-coverage` = plot_coverage(proof$coverage)
-  )
+  ), c("found", "low", "high", "trials", "variation", "predicted")),
+  keyby = c("plant", "site", "design", "bytes")]
 }
 
 # False alarms by design, compared with the level.

@@ -30,15 +30,13 @@ write_questions <- function(results_dir, out_dir, published = NULL) {
       abi = write_abi(folder, file),
       guidelines = write_guidelines(folder, file),
       tuning = write_tuning(folder, tuned_file(folder), file),
-      history = write_history(folder, dirname(file), site_of_dataset(folder)),
+      # Such a dataset has one site, the folder of its archives.
+      history = write_history(folder, dirname(file), basename(list.dirs(folder)[[2L]])),
       write_report(folder, file, published = published)
     )
     file
   }, "")
 }
-
-# The site of a packed dataset with one site: the folder of its archives.
-site_of_dataset <- function(dir) list.dirs(dir, full.names = FALSE, recursive = FALSE)[[1L]]
 
 # The settings file of a tuning that is stored with the session that confirmed it.
 tuned_file <- function(dir) list.files(file.path(dir, "files"), "[.]env$", full.names = TRUE)

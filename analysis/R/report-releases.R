@@ -65,7 +65,7 @@ releases_of <- function(session_dir) {
   check_schema(plan, schema_of("session"), file)
   releases <- unlist(plan$releases)
   if (!is.null(releases) && !is.character(releases)) {
-    bad_data(file, line_of_member(file, "releases"), "releases: no names", "measure again")
+    bad_member(file, "releases", "releases: no names", "measure again")
   }
   releases
 }
@@ -85,16 +85,12 @@ say_changes <- function(changes) {
   ), sorted = FALSE)
   unname(vapply(parts, function(part) {
     first <- part[1L]
-    change <- function(i) {
-      sprintf(
-        "%s times %s (probability that it is this one %s)",
-        format_interval(part$ratio[[i]], part$low[[i]], part$high[[i]]),
-        paste("at", format_bytes(part$bytes[[i]])), format_probability(part$probability[[i]])
-      )
-    }
-    most <- which.max(abs(log(part$ratio)))
+    most <- part[which.max(abs(log(ratio)))]
     sprintf(
-      "%s, placement %s: %s changed at %s%s: time after over time before %s%s.",
+      paste(
+        "%s, placement %s: %s changed at %s%s: time after over time before %s times at %s",
+        "(probability that it is this one %s)%s."
+      ),
       paste(title_of(first$operation), over(first$transport)), first$placement,
       say_sizes(part$bytes), title_of(first$after),
       if (first$between > 0L) {
@@ -102,7 +98,9 @@ say_changes <- function(changes) {
       } else {
         sprintf(" (not yet in %s)", title_of(first$before))
       },
-      change(most), if (nrow(part) > 1L) sprintf(", the largest of %d sizes", nrow(part)) else ""
+      format_interval(most$ratio, most$low, most$high), format_bytes(most$bytes),
+      format_probability(most$probability),
+      text_if(nrow(part) > 1L, sprintf(", the largest of %d sizes", nrow(part)))
     )
   }, ""))
 }
@@ -124,11 +122,7 @@ shared_words <- function(titles) {
 }
 
 # Texts without their first `n` words.
-without_words <- function(texts, n) {
-  vapply(strsplit(texts, " "), function(words) {
-    paste(utils::tail(words, length(words) - n), collapse = " ")
-  }, "")
-}
+without_words <- function(texts, n) sub(sprintf("^([^ ]+( |$)){%d}", n), "", texts)
 
 # A factor whose levels are its values in the order in which `at` has them.
 factor_by <- function(values, at) factor(values, unique(values[at]))
@@ -182,8 +176,7 @@ builds_around <- function(audit, changes) {
   rbindlist(lapply(seq_len(nrow(pairs)), function(i) {
     side <- function(name) audit[audit$mpi == name, c("item", "value"), with = FALSE]
     both <- merge(side(pairs$before[[i]]), side(pairs$after[[i]]), by = "item", all = TRUE)
-    both <- both[!(value.x %in% value.y & value.y %in% value.x) | is.na(value.x != value.y) |
-      value.x != value.y]
+    both <- both[!(value.x == value.y) %in% TRUE]
     if (!nrow(both)) {
       return(NULL)
     }

@@ -26,7 +26,7 @@ questions_of <- function(study, figures) {
 # A question in words: its operation, if any, with the experiment unless this is plain.
 title_of_question <- function(experiment, operation) {
   named <- fcoalesce(
-    unname(EXPERIMENT_TITLES[experiment]),
+    unname(words_for("titles of experiments")[experiment]),
     fifelse(
       startsWith(experiment, "nas-"), paste("NAS", toupper(substring(experiment, 5L))),
       as.character(title_of(gsub("-", " ", experiment, fixed = TRUE)))
@@ -37,24 +37,6 @@ title_of_question <- function(experiment, operation) {
     fifelse(experiment == "collective", "", sprintf(" (%s)", named))
   )))
 }
-
-EXPERIMENT_TITLES <- c(
-  addresses = "relative address of buffers", `alltoall-variants` = "variants of alltoall",
-  bandwidth = "bandwidth of bursts", datatypes = "derived datatypes",
-  `eager-limit` = "eager limit", exchange = "exchange between two ranks",
-  fans = "many ranks to one, and one to many", fft = "FFT", imb = "Intel MPI Benchmarks (IMB)",
-  logp = "LogP parameters", `matching-posted` = "matching with posted receives",
-  `matching-unexpected` = "matching of unexpected messages", memory = "memory of the library",
-  onesided = "one-sided operations",
-  `onesided-progress` = "progress of one-sided operations",
-  overlap = "overlap of messages and computation",
-  partitioned = "persistent and partitioned messages", pingping = "ping-ping",
-  pingpong = "ping-pong", radix = "radix sort", spells = "variance between launches",
-  `start-skew` = "skew of the start of ranks", startup = "start-up of MPI",
-  stream = "stream of messages", `systematic-errors` = "errors of measuring",
-  threads = "threads of a rank", `waitpattern-null` = "clock check: no work",
-  `waitpattern-up` = "clock check: known waits"
-)
 
 # Whether the questions of a study have pages of their own.
 has_pages <- function(study) nrow(study$medians) + nrow(study$comparison) > MOST_ROWS_INSIDE
@@ -111,11 +93,9 @@ row_of_question <- function(part, question, page) {
     Question = question$title, page = page,
     `Fastest library` = if (length(said)) said[[1L]] else "Nothing was compared.",
     Transports = toString(sort(unique(as.character(title_of(part$medians$transport))))),
-    Settled = if (nrow(tested)) {
-      sprintf("%.0f %%", 100 * mean(tested$verdict %in% SETTLED))
-    } else {
-      ""
-    }, Tests = nrow(tested)
+    Settled = text_if(
+      nrow(tested) > 0L, sprintf("%.0f %%", 100 * mean(tested$verdict %in% SETTLED))
+    ), Tests = nrow(tested)
   )
 }
 
@@ -141,20 +121,16 @@ part_of_study <- function(study, question) {
   study
 }
 
-# The cards of the comparisons of a question.
-cards_of_question <- function(study) {
-  here <- unique(paste(study$comparison$test, study$comparison$operation))
-  Filter(function(card) paste(card$place$test, card$place$operation) %in% here, study$cards)
-}
-
 #' The section of a question: its first figure, answers, warnings, further figures, chart, tables.
 #'
 #' @param plots HTML of its figures.
 #' @noRd
 section_of_question <- function(study, plots) {
   chart <- chart_of_question(study)
+  here <- unique(paste(study$comparison$test, study$comparison$operation))
+  cards <- Filter(\(card) paste(card$place$test, card$place$operation) %in% here, study$cards)
   list(
-    utils::head(plots, 1L), html_cards(cards_of_question(study), htmltools::tags$h4),
+    utils::head(plots, 1L), html_cards(cards, htmltools::tags$h4),
     warnings_of_question(study),
     if (length(plots) > 1L) fold("Times and bandwidth", plots[-1L]),
     if (length(chart)) fold("Chart: choose a baseline, read values and intervals", chart),
@@ -182,8 +158,9 @@ warnings_of_question <- function(study) {
     if (out + modes > 0L) {
       htmltools::div(class = "warning", paste(c(
         if (out) {
-          paste(
-            count_of(out, "launch was", "launches were"), "unusually slow or fast; they are used."
+          sprintf(
+            "%s unusually slow or fast; they are used.",
+            count_of(out, "launch was", "launches were")
           )
         },
         if (modes) {
@@ -191,8 +168,7 @@ warnings_of_question <- function(study) {
             "The launches of %s fall into more than one group.",
             count_of(modes, "configuration", "configurations")
           )
-        },
-        "See Data quality."
+        }, "See Data quality."
       ), collapse = " "))
     }
   )
@@ -213,7 +189,9 @@ other_times <- function(study) {
       list(
         `time of a launch` = TIMES_IN_WORDS[[time]], comparisons = nrow(both),
         `settled by the median` = sum(both$first %in% SETTLED),
-        `settled by this time` = sum(both$second %in% SETTLED), reversed = sum(both$turned)
+        `settled by this time` = sum(both$second %in% SETTLED), reversed = both[
+          first %in% DIRECTIONS & second %in% DIRECTIONS & first != second, .N
+        ]
       )
     }
   })
@@ -295,3 +273,26 @@ first_cards <- function(cards) {
     )
   }))
 }
+
+# Explains the words of a card; stands above the first card of each page.
+CARD_WORDS <- paste(
+  "Each answer lists the libraries in tiers: the first is the fastest, or those that are not",
+  "ordered. \"Within 9 %\" means that their times differ by no more. \"Takes 6 to 7 times as",
+  "long\" is the range over message sizes of the typical ratio of two launches of the same block.",
+  "\"At least\" names the nearer end of its interval. It may differ from the ratio of the medians."
+)
+
+#' Cards as HTML: the first cards, and the others folded.
+#' @noRd
+html_cards <- function(cards, heading = htmltools::tags$h3) {
+  answers <- lapply(cards, function(card) {
+    htmltools::div(class = "found", heading(card$title), bullets(card$lines))
+  })
+  further <- utils::tail(answers, -MOST_ANSWERS)
+  list(utils::head(answers, MOST_ANSWERS), if (length(further)) {
+    fold(count_of(length(further), "further case", "further cases"), further)
+  })
+}
+
+# Number of answers that a section shows unfolded.
+MOST_ANSWERS <- 4L

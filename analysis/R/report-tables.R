@@ -45,15 +45,13 @@ table_medians <- function(medians) {
 #' @param caption function of a heading and of numbers of rows.
 #' @param left columns of `cells` that are texts, aligned left. The others are aligned right, and
 #'   so are the columns that distinguish the rows of a part.
-#' @param by columns with one value in each part.
 #' @return list, one element per part: `title`, `html`.
 #' @noRd
-strata_tables <- function(table, cells, caption, left,
-                          by = c("site", "test", "operation", "transport")) {
+strata_tables <- function(table, cells, caption, left) {
   if (!nrow(table)) {
     return(list())
   }
-  group <- number_of(table, by)
+  group <- number_of(table, c("site", "test", "operation", "transport"))
   heads <- heads_of(table, group)
   parts <- split(seq_along(group), group)[order(startsWith(heads$operation, "imb-"))]
   titles <- unique_titles(heads)
@@ -131,21 +129,21 @@ table_comparison <- function(comparison) {
 # The shown cells of a comparison.
 cells_of_comparison <- function(comparison) {
   n <- comparison[, c("n_a", "n_b"), with = FALSE]
-  cells <- list(
+  Filter(Negate(is.null), list(
     First = title_of(comparison$a), Second = title_of(comparison$b),
     Size = format_bytes(comparison$bytes),
     n = fifelse(n$n_a == n$n_b, as.character(n$n_a), paste(n$n_a, n$n_b)),
-    first_us = format_us(comparison$median_a_s),
-    second_us = format_us(comparison$median_b_s),
-    ratio = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
-    first_ran = comparison$algorithm_a, second_ran = comparison$algorithm_b,
-    cliff = sprintf("%+.2f", comparison$cliffs_delta),
-    p = format_p(comparison$q), welch_p = format_p(comparison$welch_p),
-    welch_us = fifelse(is.na(comparison$welch_low_s), "NA", sprintf(
+    "First (\u00b5s)" = format_us(comparison$median_a_s),
+    "Second (\u00b5s)" = format_us(comparison$median_b_s),
+    `Ratio [interval]` = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
+    `First algorithm` = comparison$algorithm_a, `Second algorithm` = comparison$algorithm_b,
+    "Cliff's \u03b4" = sprintf("%+.2f", comparison$cliffs_delta),
+    q = format_p(comparison$q), `Welch p` = format_p(comparison$welch_p),
+    "Welch 99 % of difference (\u00b5s)" = fifelse(is.na(comparison$welch_low_s), "NA", sprintf(
       "%s .. %s", format_digits(comparison$welch_low_s * 1e6),
       format_digits(comparison$welch_high_s * 1e6)
     )),
-    verdict = fcase(
+    `First is` = fcase(
       comparison$verdict == "not tested" | by_sessions(comparison), paste0(
         comparison$verdict, ": ", comparison$note
       ),
@@ -161,16 +159,44 @@ cells_of_comparison <- function(comparison) {
         fifelse(against_medians(comparison), "; the medians point the other way", "")
       )
     )
-  )
-  titles <- c(
-    "First", "Second", "Size", "n", "First (\u00b5s)", "Second (\u00b5s)", "Ratio [interval]",
-    "First algorithm", "Second algorithm", "Cliff's \u03b4", "q", "Welch p",
-    "Welch 99 % of difference (\u00b5s)", "First is"
-  )
-  there <- !vapply(cells, is.null, NA)
-  stats::setNames(cells[there], titles[there])
+  ))
 }
 
+# Whether the medians of a pair do not have the order that its verdict states.
+#
+# A verdict is about the typical ratio of two launches. A configuration with some slow launches is
+# slower, also if its median is the smaller one.
+against_medians <- function(rows) {
+  if (is.null(rows$median_a_s)) {
+    return(logical(nrow(rows)))
+  }
+  rows$verdict %in% DIRECTIONS & sign(log(rows$ratio)) != sign(rows$median_a_s - rows$median_b_s)
+}
+
+# Verdicts of a comparison in words, for the first configuration of a pair.
+say_verdict <- function(rows) {
+  fcase(
+    rows$verdict %in% DIRECTIONS, sprintf(
+      "%s by at least %s", rows$verdict, say_percent(rows$at_least)
+    ),
+    rows$verdict == "within", sprintf("within %s", say_percent(rows$at_most)),
+    rep(TRUE, nrow(rows)), rows$verdict
+  )
+}
+
+# The number of additional launches or sessions, in words.
+say_more <- function(launches, sessions = NA_real_) {
+  one <- fifelse(is.na(sessions), "launch", "session")
+  many <- fifelse(is.na(sessions), "launches", "sessions")
+  more <- fcoalesce(sessions, launches)
+  fcase(
+    is.na(more), "",
+    is.infinite(more), sprintf("more than %d more %s would be needed", MOST_LAUNCHES, many),
+    rep(TRUE, length(more)), sprintf(
+      "about %.0f more %s would likely settle it", more, fifelse(more == 1, one, many)
+    )
+  )
+}
 # Columns of the comparison's cells that are texts.
 COMPARISON_TEXTS <- c("First", "Second", "First algorithm", "Second algorithm", "First is")
 

@@ -29,17 +29,14 @@ print_tuning <- function(session) {
 # The comparison of a tuning file as a table for readers: the largest gain first.
 table_tuning <- function(found) {
   shown <- found[order(factor(verdict, c("faster", "slower")), -at_least)]
-  cells <- data.table(
-    title_of(shown$operation), format_bytes(shown$bytes), shown$n_a,
-    format_us(shown$median_a_s), format_us(shown$median_b_s),
-    format_interval(shown$ratio, shown$low, shown$high, 3L), say_verdict(shown),
-    shown[["algorithm_a"]], shown[["algorithm_b"]]
+  data.table(
+    Operation = title_of(shown$operation), Size = format_bytes(shown$bytes), n = shown$n_a,
+    "File (\u00b5s)" = format_us(shown$median_a_s),
+    "Default (\u00b5s)" = format_us(shown$median_b_s),
+    `Ratio [interval]` = format_interval(shown$ratio, shown$low, shown$high, 3L),
+    `The file is` = say_verdict(shown), `Algorithm with the file` = shown[["algorithm_a"]],
+    `Algorithm of the default` = shown[["algorithm_b"]]
   )
-  setnames(cells, utils::head(c(
-    "Operation", "Size", "n", "File (\u00b5s)", "Default (\u00b5s)", "Ratio [interval]",
-    "The file is", "Algorithm with the file", "Algorithm of the default"
-  ), ncol(cells)))
-  cells[]
 }
 
 #' Write the page of a tuning file: its gain, how to use it, and how to undo it.

@@ -29,7 +29,7 @@ test_that("more is better where it is said so, in the program's unit", {
   table <- table_merits(study$merits$medians)
   expect_match(table[MPI == "MPICH"]$`Median [95 %]`, "^1[12][.]")
   expect_identical(unique(table$Unit), "GFLOP/s")
-  said <- say_merits(study$merits$comparison, study$delta)
+  said <- say_merits(study$merits$comparison)
   expect_match(said, "MPICH is better than Open MPI (more is better): ratio of GFLOP/s 1.2",
     fixed = TRUE
   )
@@ -41,7 +41,7 @@ test_that("less is better, of what is no time too", {
     table_merits(study$merits$medians)[MPI == "MPICH"]$`Median [95 %]`, "^(199|200)[0-9]{4}"
   )
   expect_match(
-    say_merits(study$merits$comparison, study$delta), "MPICH is worse than Open MPI (less is",
+    say_merits(study$merits$comparison), "MPICH is worse than Open MPI (less is",
     fixed = TRUE
   )
 })

@@ -72,16 +72,9 @@ layer_row <- function(cells) {
 # Ratios of times and of bandwidths at the common sizes.
 layer_overhead <- function(cells, under) {
   common <- intersect(cells$bytes, under$bytes)
-  none <- list(
-    startup_ratio = NA_real_, startup_ratio_low = NA_real_, startup_ratio_high = NA_real_,
-    added_s = NA_real_, bandwidth_ratio = NA_real_, bandwidth_ratio_low = NA_real_,
-    bandwidth_ratio_high = NA_real_, common_bytes = NA_real_
-  )
-  if (!length(common)) {
-    return(none)
-  }
-  at <- function(table, size) table$times[[match(size, table$bytes)]]
-  ends <- range(common)
+  ends <- if (length(common)) range(common) else c(NA_real_, NA_real_)
+  # No times at a size that is missing.
+  at <- function(table, size) as.numeric(unlist(table$times[match(size, table$bytes)]))
   start <- ratio_interval(at(cells, ends[[1L]]), at(under, ends[[1L]]))
   # The ratio of bandwidths is the inverse ratio of times.
   large <- ratio_interval(at(under, ends[[2L]]), at(cells, ends[[2L]]))
@@ -129,10 +122,9 @@ exhibit_layers_table <- function(exhibit) {
 #'
 #' @param results_dir as for [read_results()].
 #' @param site its name.
-#' @param session names of sessions to choose from.
 #' @return list of the tables `layers` and `broadcasts` (`NULL`: no data for it), invisibly.
 #' @noRd
-print_layers <- function(results_dir, site, session = NULL) {
+print_layers <- function(results_dir, site) {
   results <- read_study(results_dir)
   results <- results[results$launches$site == site]
   if (!nrow(results$launches)) {
@@ -140,7 +132,7 @@ print_layers <- function(results_dir, site, session = NULL) {
       "COTEJO_SITE=%s make study TAG=transports, then TAG=libraries and TAG=quick", site
     ))
   }
-  summary <- summary_of_tests(results, session)
+  summary <- summary_of_tests(results, NULL)
   layers <- compare_layers(summary)
   cat(sprintf("Layers of %s, the lowest first\n\n", site))
   print_wide(show_layers(layers))
