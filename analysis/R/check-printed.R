@@ -117,9 +117,6 @@ audit_fft_gains <- function(dir) {
   )
 }
 
-# The gain of one time over another, in % of the other.
-gain_over <- function(time, other) 100 * (other - time) / other
-
 audit_mpiperf <- function(dir) {
   table <- read_published(dir, "mpiperf-tab-1")
   long <- melt(table, "collective", c("openmpi_1_4_4_ratio", "intel_mpi_4_0_0_028_ratio"))

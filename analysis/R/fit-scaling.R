@@ -4,7 +4,7 @@
 
 # Functions of the number of processes: steps, or parts of the message that pass a rank.
 rounds <- function(p) ceiling(log2(p))
-others <- function(p) p - 1
+one_less <- function(p) p - 1
 twice_all <- function(p) 2 * (p - 1) / p
 once <- function(p) rep(1, length(p))
 
@@ -14,7 +14,9 @@ once <- function(p) rep(1, length(p))
 SCALING_MODELS <- list(
   # The root sends to each other rank in turn, or each rank passes the message on to the next: both
   # take the same time.
-  `repeated sends or chain` = list(steps = others, volume = others, ran = "linear|chain|pipeline"),
+  `repeated sends or chain` = list(
+    steps = one_less, volume = one_less, ran = "linear|chain|pipeline"
+  ),
   # Each rank that has the message passes it on.
   `binomial tree` = list(steps = rounds, volume = rounds, ran = "binomial"),
   # In each round a rank that has the message sends it to three others in turn.
@@ -27,7 +29,7 @@ SCALING_MODELS <- list(
   ),
   # Segments travel along a chain or down a tree of ranks, each one step behind the segment before.
   # Their size is fitted. A message of one segment is a chain, or a tree.
-  `pipelined chain` = list(segments = 2^(10:20), depth = others, ran = "chain|pipeline"),
+  `pipelined chain` = list(segments = 2^(10:20), depth = one_less, ran = "chain|pipeline"),
   `pipelined tree` = list(segments = 2^(10:20), depth = rounds, ran = "binomial|binary"),
   # The network, or memory that all share, reaches every rank at once, without such messages.
   `physical broadcast` = list(steps = once, volume = once, ran = "^$")
@@ -47,18 +49,18 @@ sends_of_tree <- function(p, k) {
 }
 
 SCATTER_MODELS <- list(
-  `repeated sends` = list(steps = others, volume = others, ran = "linear"),
+  `repeated sends` = list(steps = one_less, volume = one_less, ran = "linear"),
   # Half of the data goes to the first rank that distributes further, a quarter to the next.
-  `binomial tree` = list(steps = rounds, volume = others, ran = "binomial")
+  `binomial tree` = list(steps = rounds, volume = one_less, ran = "binomial")
 )
 
 # Models of other collectives. Bytes are those from one rank to another, in reductions all bytes.
 MODELS_OF <- list(
   scatter = SCATTER_MODELS, gather = SCATTER_MODELS,
   allgather = list(
-    ring = list(steps = others, volume = others, ran = "ring"),
+    ring = list(steps = one_less, volume = one_less, ran = "ring"),
     `recursive doubling` = list(
-      steps = rounds, volume = others, ran = "doubling|halving|brucks?$|sparbit"
+      steps = rounds, volume = one_less, ran = "doubling|halving|brucks?$|sparbit"
     ),
     `gather and broadcast` = list(
       steps = function(p) 2 * rounds(p), volume = function(p) p - 1 + p * rounds(p),
@@ -66,7 +68,7 @@ MODELS_OF <- list(
     )
   ),
   alltoall = list(
-    pairwise = list(steps = others, volume = others, ran = "linear|pairwise|scattered|direct"),
+    pairwise = list(steps = one_less, volume = one_less, ran = "linear|pairwise|scattered|direct"),
     # Blocks travel together, half of all blocks in each round.
     Bruck = list(steps = rounds, volume = function(p) p / 2 * rounds(p), ran = "bruck")
   ),

@@ -60,6 +60,9 @@ recompute <- function(f, ...) {
   )
 }
 
+# The gain of one time over another, in % of the other.
+gain_over <- function(time, other) 100 * (other - time) / other
+
 # Rows of the audit: printed texts against recomputed ranges.
 audit_rows <- function(file, what, text, again, unit, tolerance = 0, remark = "") {
   given <- printed(text)

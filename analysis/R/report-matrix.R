@@ -116,7 +116,7 @@ three_sentences <- function(comparison, winners, used) {
   all <- sum(count$cells)
   won <- count[nzchar(winner)]
   none <- all - sum(won$cells)
-  behind <- say_behind(comparison, winners)
+  behind <- if (none) say_behind(comparison, winners)
   wins <- sprintf("%s in %d", title_of(won$winner), won$cells)
   overall <- if (nrow(won)) {
     wins[[1L]] <- sprintf(

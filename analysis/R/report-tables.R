@@ -45,13 +45,15 @@ table_medians <- function(medians) {
 #' @param caption function of a heading and of numbers of rows.
 #' @param left columns of `cells` that are texts, aligned left. The others are aligned right, and
 #'   so are the columns that distinguish the rows of a part.
+#' @param by columns with one value in each part.
 #' @return list, one element per part: `title`, `html`.
 #' @noRd
-strata_tables <- function(table, cells, caption, left) {
+strata_tables <- function(table, cells, caption, left,
+                          by = c("site", "test", "operation", "transport")) {
   if (!nrow(table)) {
     return(list())
   }
-  group <- number_of(table, c("site", "test", "operation", "transport"))
+  group <- number_of(table, by)
   heads <- heads_of(table, group)
   parts <- split(seq_along(group), group)[order(startsWith(heads$operation, "imb-"))]
   titles <- unique_titles(heads)
