@@ -129,8 +129,7 @@ axis_of <- function(x, values, scale) {
     list(
       scale = ggplot2::scale_x_continuous(
         title,
-        # With few values of a parameter, all of them are labelled.
-        breaks = if (sizes || length(steps) > 6L) binary_breaks else steps, labels = label
+        breaks = linear_breaks(steps, sizes), labels = label
       ),
       place = function(v, level) v
     )
@@ -143,6 +142,9 @@ AXES <- list(
   depth = "entries of the queue", cores = "cores", threads = "threads of each rank",
   offset = "bytes by which the destination begins further in its page"
 )
+
+# With few values of a parameter, all of them are labelled.
+linear_breaks <- function(steps, sizes) if (sizes || length(steps) > 6L) binary_breaks else steps
 
 # Breaks on a linear axis of sizes: multiples of a power of two.
 binary_breaks <- function(limits) {

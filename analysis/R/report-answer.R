@@ -252,19 +252,7 @@ settle_command <- function(card, cells) {
   }
   launches <- all
   if (is.infinite(all)) launches <- ceiling(stats::median(open$more_launches, na.rm = TRUE))
-  sessions <- most_of_them(open$more_sessions)
-  said <- if (is.infinite(launches)) {
-    sprintf("more than %d launches would be needed", MOST_LAUNCHES)
-  } else if (is.finite(launches)) {
-    sprintf(
-      "about %s of each%s", count_of(launches, "more launch", "more launches"),
-      if (is.infinite(all)) " for half of them" else ""
-    )
-  } else if (is.na(sessions)) {
-    sprintf("measure both in the same blocks, or in %d sessions each", MIN_SESSIONS)
-  } else {
-    paste("about", count_of(sessions, "more session", "more sessions"))
-  }
+  said <- say_needed(launches, most_of_them(open$more_sessions), is.infinite(all))
   out <- list(said = said, command = "", launches = NA_real_, minutes = NA_real_)
   if (is.finite(launches)) out$launches <- launches
   if (is.null(cells) || is.infinite(launches)) {
@@ -277,6 +265,20 @@ settle_command <- function(card, cells) {
     out$command <- sprintf("%s LAUNCHES=%d", cells$command, as.integer(launches))
   }
   out
+}
+
+# The launches or sessions that are needed, in words; `half`: by half of the open pairs.
+say_needed <- function(launches, sessions, half) {
+  if (is.infinite(launches)) {
+    sprintf("more than %d launches would be needed", MOST_LAUNCHES)
+  } else if (is.finite(launches)) {
+    more <- count_of(launches, "more launch", "more launches")
+    sprintf("about %s of each%s", more, text_if(half, " for half of them"))
+  } else if (is.na(sessions)) {
+    sprintf("measure both in the same blocks, or in %d sessions each", MIN_SESSIONS)
+  } else {
+    paste("about", count_of(sessions, "more session", "more sessions"))
+  }
 }
 
 say_minutes <- function(minutes) {
