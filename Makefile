@@ -178,9 +178,8 @@ locked-proof: stack
 proof-page: analysis ## Develop: write the page of the proof from existing sessions (DATA=reference, PROOF)
 	@$(RSCRIPT) -e 'cotejo::run_command(write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'
 
-reference: checked ## Develop: add results to the dataset (RESULTS, REFERENCE, SAMPLES=20, DROP=SITE/SESSION)
-	@$(PYTHON) -m reframe_tests.harness dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
-	  $${DROP:+--drop="$$DROP"}
+reference: analysis ## Develop: add results to the dataset (RESULTS, REFERENCE, SAMPLES=20, DROP=SITE/SESSION)
+	@$(RSCRIPT) -e 'cotejo::run_command(pack_dataset(Sys.getenv("RESULTS"), Sys.getenv("REFERENCE"), as.integer(Sys.getenv("SAMPLES")), Sys.getenv("DROP")))'
 
 compare: analysis ## Compare: judge an upgrade by results before and after it (BEFORE, AFTER, CHANGED=mpi, DELTA=3%)
 	@$(call needs,BEFORE)$(call needs,AFTER)$(CLAIM) "$$(dirname "$$REPORT")"

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reframe_tests.harness.commands import packed_sessions
 from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import declarations, families, sites
 from stack import variables
@@ -144,10 +143,6 @@ def launch_of(part, reader):
     return read
 
 
-def packed(path):
-    return packed_sessions.packed_launch(path, 5)
-
-
 def in_microseconds(description):
     """A description whose samples have the unit us, while their column is called time_s."""
     said = json.loads(description)
@@ -196,7 +191,7 @@ PLACEMENTS = (REPO / "site_configs/local/placements.yaml").read_bytes()
 SITE = (REPO / "site_configs/example-slurm/reframe.py").read_bytes()
 #: More settings than any launch has.
 SETTINGS = b'"settings": {' + b",".join(b'"a%d": "1"' % i for i in range(2000))
-ARCHIVE = packed_sessions.archive({"cell.001.json": b"{}", "cell.001.csv": b"1,2\n" * 300})
+ARCHIVE = next((REPO / "analysis/inst/extdata/study").glob("*/*.tar.xz")).read_bytes()
 
 READERS = {
     "C options": Reader(b"pingpong\n--sizes\n1,1Ki\n--budget\n1\n--transport\ntcp", read_options, (
@@ -219,18 +214,19 @@ READERS = {
     "session": Reader(b'{"tag": "quick", "cells": []}', in_file("session.json", read_plan), (
         (b"{", "session.json:1: not JSON"), (b"[]", "no JSON object"), (b"\xff", "not JSON"),
         (b"[" * 100000, "not JSON"), (b"", "not JSON"))),
-    "description": Reader(DESCRIPTION, launch_of(".json", packed), (
-        (b"{", "001.json: not JSON"), (b"[]", "001.json"), (b"", "001.json"),
-        (in_microseconds(DESCRIPTION), "samples.columns.unit: 'us' is not one of ['s']"),
+    "description": Reader(DESCRIPTION, in_file("x.001.json", disk.read_json), (
+        (b"{", "001.json:1: not JSON"), (b"", "001.json"),
         (LISTS, "lists and objects"), (TWICE, "twice the member 'z'"),
         (re.sub(rb'"wall_s": [0-9.]+', b'"wall_s": ' + b"9" * 400, DESCRIPTION),
          "a number of 400 digits"),
-        (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"),
-        (DESCRIPTION.replace(b'"settings": {', SETTINGS), "asked.settings"),
         (DESCRIPTION.replace(b'"environment": {', NAMED, 1), "a name of 800000 characters"),
         (b'["' + b"x" * 2_000_000 + b'"]', "a text of more than"))),
     "description in R": Reader(DESCRIPTION, launch_of(".json", read_in_r), (
         (DESCRIPTION[:-20], "001.json"), (in_microseconds(DESCRIPTION), "unit"),
+        (b"{", "001.json:1: not JSON"), (b"[]", "001.json"), (b"", "001.json"),
+        (re.sub(rb'"wall_s": [0-9.]+', b'"wall_s": ' + b"9" * 400, DESCRIPTION), "wall_s"),
+        (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "passwd"),
+        (b'["' + b"x" * 2_000_000 + b'"]', "not one JSON object"),
         (LISTS, "lists and objects"), (TWICE, 'twice the member "z"'),
         (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"),
         (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
@@ -246,13 +242,10 @@ READERS = {
         (b"{", "session.json:1: not JSON"), (b"[]", "seed is missing"),
         (b"[1]", "not one JSON object"),
         (PLAN.replace(b'"tag"', b'"gat"'), "is missing"))),
-    "samples": Reader(SAMPLES, launch_of(".csv", packed), (
-        (SAMPLES[:-20], "001.csv"), (SAMPLES + SAMPLES.splitlines(True)[-1], "rows"),
-        (b"", "001.json"), (SAMPLES.replace(b"pingpong,", b"", 1), "columns"),
-        (SAMPLES + b"\n" * 3_000_000, "rows"),
-        (SAMPLES.replace(b"pingpong,", b"," * 3_000_000, 1), "longer"))),
     "samples in R": Reader(SAMPLES, launch_of(".csv", read_in_r), (
         (SAMPLES[:-20], "001.csv"), (b"", "001.csv"), (b"[" * 3000 + SAMPLES, " ..."),
+        (SAMPLES + SAMPLES.splitlines(True)[-1], "rows"),
+        (SAMPLES.replace(b"pingpong,", b"", 1), "fields"),
         (SAMPLES.replace(b"pingpong,1,", b"pingpong,x,", 1), "001.csv:"),
         (SAMPLES + b"\n" * 3_000_000, "1 fields"),
         (SAMPLES.replace(b"pingpong,", b"," * 3_000_000, 1), "more than a row may have"))),
@@ -263,8 +256,8 @@ READERS = {
         (EXHIBIT.replace(b"ours-fig-1", b"ours"), "STUDY-EXHIBIT"),
         (EXHIBIT.replace(b"panel =", b"pannel ="), "unused argument"),
         (EXHIBIT.replace(b"data =", b"," * 3000), "unused argument"))),
-    "archive": Reader(ARCHIVE, in_file("x.tar.xz", packed_sessions.read_archive), (
-        (b"", "x.tar.xz"), (ARCHIVE[:40], "no tar.xz"), (b"PK\x03\x04", "no tar.xz"))),
+    "archive in R": Reader(ARCHIVE, in_file("x.tar.xz", lambda p: in_r("archive", p)), (
+        (b"", "x.tar.xz"), (ARCHIVE[:40], "it ends early"), (b"PK\x03\x04", "no archive"))),
     "make": Reader(b"TAG=quick\0LAUNCHES=3\0STACK=/a/b\0CELLS=a|b", read_make, (
         (b"LAUNCHES=0", "LAUNCHES: '0'"), (b"STACK=/a b", "STACK: '/a b'"),
         (b"CELLS=(", "CELLS: '('"), (b"NAME=;id", "NAME: ';id'"), (b"DATA=x", "DATA: 'x'"))),

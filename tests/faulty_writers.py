@@ -69,6 +69,7 @@ IN_R = {
                   "write_comparison(file.path(stage, 'before'), file.path(stage, 'after'), "
                   "file.path(out, 'report.html'), 'mpi')",
     "history": "write_history(data, out)",
+    "dataset": "pack_dataset(data, file.path(out, 'reference'))",
     "coverage": "run_command(write_coverage_of(data, file.path(out, 'README.md'), "
                 "file.path(out, 'coverage.csv'), file.path(out, 'time.csv')))",
 }
@@ -80,8 +81,6 @@ def commands(stack, folder, stage):
     """Writers: name -> command that writes below `folder`, and its environment."""
     python = [sys.executable, "-c", SCRIPT, str(folder), str(stage)]
     found = {name: ([*python, text], {}) for name, text in PYTHON.items()}
-    found["dataset"] = ([sys.executable, "-m", "reframe_tests.harness", "dataset", str(FIXTURES),
-                         str(folder / "reference")], {})
     mpi = next(f for f in families.load().values() if (f.prefix(stack) / "bin/cotejo").exists())
     bin_ = mpi.prefix(stack) / "bin"
     found["samples of the benchmark"] = (

@@ -39,9 +39,16 @@ read_whole <- function(file) {
   cotejo::choose_sessions(study$launches)
 }
 
+read_archive <- function(file) {
+  folder <- tempfile("archive")
+  on.exit(unlink(folder, recursive = TRUE))
+  cotejo:::unpack_archive(file, folder)
+}
+
 options(cotejo.cache = FALSE)
 readers <- list(
-  register = read_register, launch = read_launch, session = read_session, study = read_whole
+  register = read_register, launch = read_launch, session = read_session, study = read_whole,
+  archive = read_archive
 )
 input <- file("stdin", "r")
 while (length(line <- readLines(input, 1L))) {

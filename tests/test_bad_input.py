@@ -68,8 +68,6 @@ def test_only_a_reader_that_works_or_waits_too_long_hangs(tmp_path, monkeypatch)
     ("new-experiment", ["a b"], {}, "experiment: NAME='a b': give small letters"),
     ("new-site", ["a b"], {}, "site: NAME=a b: give"),
     ("cluster", ["fly"], {}, "cluster: argument verb: invalid choice: 'fly'"),
-    ("dataset", ["/nowhere", "/tmp"], {}, "dataset: "),
-    ("dataset", ["a", "b", "--samples", "0"], {}, "dataset: argument --samples: '0' is no number"),
 ])
 def test_commands_end_in_one_line(command, words, variables, said, tmp_path):
     done = subprocess.run(

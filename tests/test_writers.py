@@ -48,8 +48,6 @@ IN_PLACE = {
     "py": {
         "reframe_tests/harness/machine/removal.py": "the one place",
         "reframe_tests/config.py": "whether ReFrame can open its log",
-        "reframe_tests/harness/commands/dataset.py": "a copy to exchange",
-        "reframe_tests/harness/commands/packed_sessions.py": "an archive in memory",
         "reframe_tests/harness/foreign/adapter.py": "samples in the stage of a launch",
         "reframe_tests/harness/launch/request.py": "what a launch reads, in its stage",
         "reframe_tests/harness/study/child.py": "a log",

@@ -12,7 +12,7 @@
 #   register-    the exhibits of inst/exhibits.yaml.
 #   report-      pages: report, paper, index, proof, questions.
 #   prove-       tests of the statistics where the truth is known.
-#   run-, keep-  processes; the cache of results.
+#   run-, keep-  processes; the cache of results, and packed datasets.
 # The calls between files form no circle: a test compares them with codetools.
 
 #' cotejo: compares MPI libraries on one machine: which is faster, by how much, how certainly.

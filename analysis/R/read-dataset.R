@@ -79,19 +79,24 @@ unpack_archive <- function(archive, folder) {
     if (entry$size > min(room, most) || files > MOST_FILES || file.exists(file)) {
       odd("an entry is there twice, or too large, or one too many")
     }
-    bytes <- readBin(stream, "raw", entry$size)
-    padding <- readBin(stream, "raw", -entry$size %% 512)
+    bytes <- bytes_of(stream, entry$size)
+    padding <- bytes_of(stream, -entry$size %% 512)
     if (length(bytes) + length(padding) < 512 * ceiling(entry$size / 512)) odd("it ends early")
     put_bytes(bytes, file)
     room <- room - entry$size
   }
 }
 
+# Bytes of a compressed file; fewer where it is damaged.
+bytes_of <- function(stream, size) {
+  tryCatch(suppressWarnings(readBin(stream, "raw", size)), error = function(e) raw())
+}
+
 # The next entry of an archive; NULL at its end. `odd(what)` refuses.
 next_entry <- function(stream, odd) {
   next_header <- function() {
-    header <- tryCatch(readBin(stream, "raw", 512L), warning = identity, error = identity)
-    if (!is.raw(header) || length(header) < 512L) odd("it ends early, or is no archive")
+    header <- bytes_of(stream, 512L)
+    if (length(header) < 512L) odd("it ends early, or is no archive")
     header
   }
   header <- next_header()
@@ -102,7 +107,7 @@ next_entry <- function(stream, odd) {
   if (header[[157L]] == charToRaw("x")) {
     size <- tar_number(header[125:136])
     if (is.na(size) || size > 512) odd("the name of an entry is too long")
-    name <- pax_name(readBin(stream, "raw", 512 * ceiling(size / 512))[seq_len(size)])
+    name <- pax_name(bytes_of(stream, 512 * ceiling(size / 512))[seq_len(size)])
     header <- next_header()
   }
   entry <- tar_entry(header, name)

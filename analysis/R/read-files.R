@@ -5,8 +5,8 @@
 # following links, and only plain files of a limited size are read.
 
 # Maximum bytes of a file of samples (packed or not), of a file of JSON, and of the unpacked
-# archive of a session; and its number of files. The harness has the same limits
-# (reframe_tests/harness/model/plain.py).
+# archive of a session; and its number of files. The harness has the same limits where it reads
+# such files (reframe_tests/harness/model/plain.py).
 MOST_SAMPLES <- 2^26
 MOST_JSON <- 2^23
 MOST_UNPACKED <- 2^28
@@ -152,7 +152,7 @@ quoted <- function(text) {
 
 # Column names of the package's own tables, which no column of samples may have: those of launches,
 # summaries and comparisons, names used in expressions about tables of samples, and the reserved
-# words of R. The harness reads the same file.
+# words of R.
 reserved <- function() {
   keep_once("reserved", function() {
     readLines(system.file("reserved.txt", package = "cotejo", mustWork = TRUE))

@@ -223,12 +223,13 @@ check_end <- function(file, bytes) {
   }
 }
 
-parse_samples <- function(text, columns, head = 2L) {
+# The columns with the numbers `texts` are read as text.
+parse_samples <- function(text, columns, head = 2L, texts = 1L) {
   fread(
     input = text, skip = head, header = FALSE, sep = ",", quote = "", na.strings = NULL,
     fill = FALSE, strip.white = FALSE, col.names = columns, integer64 = "double",
     showProgress = FALSE, blank.lines.skip = FALSE, nThread = 1L,
-    colClasses = list(character = 1L)
+    colClasses = list(character = texts)
   )
 }
 

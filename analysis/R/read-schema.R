@@ -21,7 +21,7 @@ JSON_TYPES <- c(
 )
 
 # A definition of the JSON Schema of a results folder, `results.schema.json`. The harness checks
-# written and packed files by the same schema.
+# the launches that it writes by the same schema.
 schema_of <- function(name) {
   known <- keep_once("results schema", function() {
     file <- system.file("results.schema.json", package = "cotejo", mustWork = TRUE)

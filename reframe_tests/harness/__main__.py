@@ -23,9 +23,8 @@ from .machine import environment  # noqa: E402
 from .model import names, problems  # noqa: E402
 
 COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
-            "cluster": "cluster", "compare": "compare", "dataset": "dataset",
-            "new-experiment": "new_experiment", "new-site": "new_site",
-            "references": "write_references",
+            "cluster": "cluster", "compare": "compare", "new-experiment": "new_experiment",
+            "new-site": "new_site", "references": "write_references",
             "releases": "releases", "remove": "remove", "report": "write_report", "study": "study",
             "tune": "tune"}
 

@@ -297,7 +297,7 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
 
 def as_documented(record, cell):
     """The record, or one of a failure where readers would refuse it."""
-    wrong = declarations.wrong_in_results(
+    wrong = declarations.wrong_in_launch(
         {"id": sessions.launch_name(cell, record["asked"]["launch"]), **record})
     if not wrong:
         return record

@@ -192,37 +192,24 @@ def problems(data, schema):
 
 
 @functools.cache
-def _of_results():
-    """The definitions of the JSON Schema by which R reads results."""
-    return json.loads(RESULTS.read_text())["$defs"]
-
-
-@functools.cache
-def _validator_of(part):
-    """A validator of a part of results; numbers are finite."""
+def _launch_validator():
+    """A validator of launches by the JSON Schema by which R reads results; numbers are finite."""
     kinds = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
         "number", lambda _, one: isinstance(one, int | float) and not isinstance(one, bool)
         and math.isfinite(one))
     validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=kinds)
-    return validator({"$ref": f"#/$defs/{part}", "$defs": _of_results()})
+    return validator(json.loads(RESULTS.read_text()))
 
 
-def wrong_in_results(data, part="launch"):
-    """The first error in a part of results (`launch`, `session`, `audit`), or ''."""
-    error = next(_validator_of(part).iter_errors(data), None)
+def wrong_in_launch(data):
+    """The first error in the description of a launch, or ''."""
+    error = next(_launch_validator().iter_errors(data), None)
     if not error:
         return ""
     path = ".".join(str(word) for word in error.absolute_path if isinstance(word, str))
     # The description of a pattern says what it allows; other descriptions say what a member is.
     said = error.validator == "pattern" and error.schema.get("description") or error.message
     return ascii(f"{path}: {said}"[:200])[1:-1]
-
-
-def sample_patterns(columns):
-    """The patterns of the fields of a row of samples, whose `columns` a description lists."""
-    own, further = (_of_results()[name]["properties"] for name in ("sample", "further"))
-    return [own.get(column["name"]) or further[column.get("role") or (
-        "measure" if column["unit"] else "factor")] for column in columns]
 
 
 def parse(path):

@@ -9,14 +9,11 @@ import os
 import stat
 import sys
 
-#: Bytes of a file of samples, of a file of JSON, and of the unpacked archive of a session; and
-#: files in it. R has the same (analysis/R/read-files.R).
-MOST_SAMPLES, MOST_JSON, MOST_UNPACKED, MOST_FILES = 1 << 26, 1 << 23, 1 << 28, 1 << 17
+#: Bytes of a file of samples, and of a file of JSON. R has the same (analysis/R/read-files.R).
+MOST_SAMPLES, MOST_JSON = 1 << 26, 1 << 23
 #: Bytes of a text in JSON, which may list ranks, and of a name; and objects and lists: 100,000
 #: ranks have four each.
 MOST_TEXT, MOST_NAME, MOST_LISTS = 1 << 20, 1 << 10, 1 << 19
-#: Operations, sizes and values of factors of one launch.
-MOST_GROUPS = 1 << 16
 
 
 def _unique(pairs):
