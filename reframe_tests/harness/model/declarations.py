@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads declarations and checks them by a JSON Schema: an error names the file and the key."""
 
+import dataclasses
 import functools
 import itertools
 import json
@@ -132,6 +133,30 @@ _Loader.add_constructor(NUMBERS[1], _finite)
 
 def _schema(file):
     return json.loads((SCHEMAS / file).read_text())
+
+
+#: Values of keys that are left out and have no `default`, by their types in a schema.
+EMPTY = {"array": list, "object": dict, "integer": int, "boolean": bool}
+
+
+def with_keys(schema, *path):
+    """Makes a class a data class that has, behind its own fields, the keys of a schema, or of the
+    part of it that `path` leads to. A key that is left out has its `default` in the schema, else
+    an empty value."""
+    part = _schema(f"{schema}.json")
+    for name in path:
+        part = part[name]
+
+    def decorated(cls):
+        own = cls.__dict__.get("__annotations__", {})
+        cls.__annotations__ = {**own, **dict.fromkeys(part["properties"], object)}
+        for key, one in part["properties"].items():
+            empty = EMPTY.get(one.get("type"), str)
+            setattr(cls, key, one["default"] if "default" in one else
+                    dataclasses.field(default_factory=empty))
+        return dataclasses.dataclass(frozen=True)(cls)
+
+    return decorated
 
 
 @functools.cache

@@ -8,21 +8,20 @@ the stack use it, too.
 import pathlib
 import re
 import shlex
-from dataclasses import dataclass, field
 
 from . import binding, declarations, transport
 from .installation import Installation, version_in, with_modules
 
 #: Keys of one installation, which another one that is `like` it does not take over.
 OF_ONE = ("home", "modules", "container", "version")
+#: Where the schema of families has its keys, and the keys of entries of some of them.
+OVERLAY = ("family", "$defs", "overlay")
+ENTRIES = (*OVERLAY, "properties")
 
 
-@dataclass(frozen=True)
+@declarations.with_keys(*ENTRIES, "transports", "additionalProperties")
 class Selection:
     """A transport of a family: what selects it, and the library's words that prove it."""
-
-    environment: dict
-    evidence: str
 
     def variables(self, prefix):
         """Environment (name -> value) that selects it, of an MPI installed in `prefix`."""
@@ -30,21 +29,9 @@ class Selection:
                 for name, text in self.environment.items()}
 
 
-@dataclass(frozen=True)
+@declarations.with_keys(*ENTRIES, "settings", "additionalProperties", "additionalProperties")
 class Setting:
     """How a family takes one setting over one transport, or the reason why it does not."""
-
-    environment: dict = field(default_factory=dict)
-    reason: str = ""
-    least: int = 0
-    most: int = 0
-    header: int = 0
-    receiver: str = "polling"
-    #: Those that studies compare, the usual one first; and those of them that cut messages.
-    values: list = field(default_factory=list)
-    segments: list = field(default_factory=list)
-    #: Value -> numbers of ranks with which it gives wrong results.
-    wrong: dict = field(default_factory=dict)
 
     def value_of(self, word, ranks=None):
         """The value that `word` asks for, as text: `least`, `most`, or itself.
@@ -71,7 +58,7 @@ class Setting:
                 for name, text in self.environment.items() if last or "{last}" not in text}
 
 
-@dataclass(frozen=True)
+@declarations.with_keys(*ENTRIES, "variables", "additionalProperties")
 class Variables:
     """Variables that a study may set, and how to see whether the library knows one of them.
 
@@ -79,112 +66,19 @@ class Variables:
     `harness.launch.effects`.
     """
 
-    #: `mpi_t`: each is a control variable of the MPI tool information interface.
-    interface: str = ""
-    #: Variables that make the library print what it refuses.
-    environment: dict = field(default_factory=dict)
-    #: Transports over which the library reads such variables; empty: all.
-    transports: list = field(default_factory=list)
 
-
-@dataclass(frozen=True)
+@declarations.with_keys(*ENTRIES, "algorithms")
 class Algorithms:
     """How a family lists and sets the algorithms of collective operations."""
 
-    #: Regular expressions on complete names of variables, with a group `operation`.
-    variables: list
-    #: Variables that set an algorithm, and close all layers that would stand before it.
-    environment: dict
-    #: The command that lists variables; none: `cotejo-controls`.
-    list: list = field(default_factory=list)
-    #: How the description of a variable has its values, or their range, if it is no enumeration.
-    values: str = ""
-    range: str = ""
-    #: Values that leave the choice to the library.
-    automatic: list = field(default_factory=list)
-    #: Regular expression on complete names of variables that are parameters of an algorithm.
-    #: `NAME` is the name of the variable that sets the algorithm, without its ending
-    #: `_INTRA_ALGORITHM`.
-    parameters: str = ""
-    #: Regular expressions as `variables`: what decides before an algorithm, unless `environment`
-    #: closes it. The names that no interface lists are in the file `library` of the prefix.
-    layers: tuple = ()
-    library: str = ""
-    #: How a file sets algorithms by message size (`model.tuning_files`).
-    tuned: dict = field(default_factory=dict)
-    #: Variables of the launch whose messages are counted.
-    messages: dict = field(default_factory=dict)
-    #: Operation -> algorithm -> its form (`model.message_forms`), where others draw other trees.
-    forms: dict = field(default_factory=dict)
 
-
-@dataclass(frozen=True)
+@declarations.with_keys(*OVERLAY)
 class Family:
     """One MPI as its YAML declares it; `docs/mpi-families.md` explains the keys."""
 
     name: str
-    title: str
-    spack: str
-    library: str
-    transports: dict
-    bind: list = field(default_factory=list)
-    per_host: list = field(default_factory=list)
-    remote: list = field(default_factory=list)
-    environment: dict = field(default_factory=dict)
-    #: The installation, as a site declares it (`Installation`); no other family inherits this.
-    home: str = ""
-    modules: list = field(default_factory=list)
-    container: list = field(default_factory=list)
-    version: str = ""
+    #: The site that lists it as an installation.
     site: str = ""
-    #: Beginnings of the names of variables that steer it: those of the user's shell are cleared.
-    steered_by: list = field(default_factory=list)
-    #: Colour on figures, and position among the other families.
-    colour: str = ""
-    order: int = 99
-    compiler: str = "mpicc"
-    #: The MPI's own, of its `bin`; none where only a scheduler's starts it.
-    launcher: str = "mpirun"
-    abi: str = ""
-    #: As `per_host`, where each rank has several cores.
-    several: list = field(default_factory=list)
-    #: Interface by which Slurm's srun starts ranks (`--mpi`), where a site names no other.
-    srun: str = ""
-    audit: dict = field(default_factory=dict)
-    #: For a `bin` that it shares with the system: the beginnings of its `programs`, and the
-    #: command and the words that report its `version`.
-    shared: dict = field(default_factory=dict)
-    #: Scheduler -> variants with which Spack builds the library for a cluster.
-    cluster: dict = field(default_factory=dict)
-    #: It frees all of its memory at its end: any remaining memory is cotejo's.
-    keeps_no_memory: bool = False
-    settings: dict = field(default_factory=dict)
-    #: Beginnings of names of variables that a study may set -> `Variables`.
-    variables: dict = field(default_factory=dict)
-    #: None: the family has no way to set algorithms.
-    algorithms: Algorithms | None = None
-    #: Regular expression on the output: the file from which it chooses algorithms by itself.
-    decisions: str = ""
-    #: Regular expressions on the output with which the library refuses a setting.
-    refusals: list = field(default_factory=list)
-    wrong: list = field(default_factory=list)
-    #: Patterns of the names of its files in /dev/shm, which go with a launch that is killed.
-    shared_memory: list = field(default_factory=list)
-    #: Kinds of windows (`--window`) that are memory which ranks of a host have in common, whatever
-    #: the transport.
-    shared_windows: list = field(default_factory=list)
-    #: Debian's package that has OpenCoarrays for it.
-    coarrays: str = ""
-    #: Options of the benchmark that this MPI needs.
-    options: dict = field(default_factory=dict)
-    #: Beginnings of versions -> what releases of them have otherwise, in these keys.
-    releases: dict = field(default_factory=dict)
-    #: Part of the stack that Spack builds; else a site has it.
-    default: bool = True
-    #: Runs programs on machines that are simulated, and nowhere else.
-    simulator: bool = False
-    #: No MPI, but what is below or beside one: runs `cotejo-transport`, and no test of MPI.
-    layer: bool = False
 
     @property
     def program(self):

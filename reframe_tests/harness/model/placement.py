@@ -16,6 +16,8 @@ import itertools
 import math
 from dataclasses import dataclass, field
 
+from . import declarations
+
 
 class PlacementError(ValueError):
     """A placement that this site or this machine cannot give; the text says why, `kind` what that
@@ -39,27 +41,12 @@ class Place:
     each: list = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@declarations.with_keys("placements", "additionalProperties")
 class Placement:
-    """One entry of a site's placements."""
+    """One entry of a site's placements: a policy, or cores as Linux numbers them, or a word of a
+    kind of machine that has them."""
 
     name: str
-    #: Cores as Linux numbers them, one a rank of a host or a list of several; a word of a kind of
-    #: machine that has them (`own`, `any`, `guest`, `simulated`); or None where there is a policy.
-    cpus: list | str | None = None
-    policy: str = ""
-    #: Number of hosts; `each`: as many as ranks; `fill`: no more than hold the ranks.
-    hosts: int | str = "fill"
-    most: int = 0
-    ranks_per_node: int = 0
-    #: Cores of each rank.
-    threads: int = 1
-    #: The cores that come first: `near` to the network card, or `far` from it.
-    card: str = "near"
-    #: The kind of core: `fastest` that has room, or `slowest`.
-    kind: str = "fastest"
-    #: Each next rank is behind the other one of two switches.
-    across: bool = False
 
     def hosts_for(self, ranks, room, nodes):
         """Number of hosts for so many ranks, `room` of which fit on one, of at most `nodes`."""

@@ -3,22 +3,16 @@
 
 import re
 import shlex
-from dataclasses import dataclass
 
 from . import declarations, quantity
 
 PLACES = re.compile(r"\{([a-z]*)\}")
 
 
-@dataclass(frozen=True)
+@declarations.with_keys("program", "properties", "figures", "items")
 class Figure:
-    """A figure of merit: what finds it in the output, its unit, and which way is better."""
-
-    metric: str
-    name: str = ""
-    unit: str = ""
-    #: `less`, `more`, or as the unit says.
-    better: str = ""
+    """A figure of merit: what finds it in the output, its unit, and which way is `better` (empty:
+    as the unit says)."""
 
     def found(self, output):
         """All values in the output: list of (operation's ending, bytes, unit, value), and how many
@@ -50,20 +44,11 @@ class Figure:
         return rows, left_out
 
 
-@dataclass(frozen=True)
+@declarations.with_keys("program")
 class Program:
     """A program to run under each MPI, and how its output is read (keys: docs/programs.md)."""
 
     name: str
-    command: str
-    title: str = ""
-    build: str = ""
-    figures: tuple = ()
-    check: str = ""
-    ranks: int = 2
-    threads: int = 1
-    limit_s: int = 600
-    mpis: tuple = ()
 
     def words(self, **places):
         """The words of the command, places filled in."""
@@ -142,9 +127,8 @@ def made(name, data, path):
     """The program of a declaration; DeclarationError names each key that is wrong."""
     if wrong := declarations.problems(data, "program") or problems(data):
         raise declarations.DeclarationError(path, wrong)
-    figures = tuple(Figure(**entry) for entry in data.get("figures", [])) or (WALL,)
-    return Program(name=name, figures=figures, mpis=tuple(data.get("mpis", ())), **{
-        key: value for key, value in data.items() if key not in ("figures", "mpis")})
+    figures = [Figure(**entry) for entry in data.get("figures", [])] or [WALL]
+    return Program(**{**data, "name": name, "figures": figures})
 
 
 #: The default if no figure is declared: the time from start to end that the guard measures.

@@ -2,27 +2,20 @@
 """Transports: what carries messages, how far it reaches, and the counters that prove it."""
 
 import functools
-from dataclasses import dataclass, field
 
 from . import ROOTS, declarations, declared
 
 FOLDERS = tuple(root / "reframe_tests/mpi_transports" for root in ROOTS)
 
 
-@dataclass(frozen=True)
+@declarations.with_keys("transport")
 class Transport:
-    """One `mpi_transports/NAME.yaml`; docs/launching.md explains the keys."""
+    """One `mpi_transports/NAME.yaml`; docs/launching.md explains the keys.
+
+    `reach` is `host` between ranks of one host only, `network` of several only, or `any`.
+    """
 
     name: str
-    title: str
-    #: `host`: between ranks of one host only; `network`: of several only; `any`.
-    reach: str
-    #: Features that a partition must have.
-    needs: list = field(default_factory=list)
-    #: Counter -> `carries` the payload, or `nothing` of it.
-    proof: dict = field(default_factory=dict)
-    #: The selection of the transport in each family, if the family's own file has none.
-    families: dict = field(default_factory=dict)
 
     @property
     def reaches_hosts(self):
