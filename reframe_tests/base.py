@@ -16,10 +16,12 @@ from reframe.core.builtins import run_after, run_before, sanity_function
 from reframe.core.exceptions import ReframeFatalError, SanityError, SkipTestError
 from reframe.core.runtime import runtime
 
+from .harness import backends
 from .harness.launch import planning, ratios, recording, references, selection, twins
-from .harness.launch.request import MachineError, Request, UnsupportedError
+from .harness.launch.request import Request
 from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
+from .harness.model.placement import UnsupportedError
 from .mixins import Full, Quick, Smoke, add_full, at_scales
 from .mixins.experiment_spec import ExperimentSpec
 
@@ -171,10 +173,11 @@ class Experiment(ExperimentSpec, rfm.RunOnlyRegressionTest):
     def reach_machine(self):
         """The machine is ready for the launch, and its cores are this study's; else it fails."""
         try:
-            self.request.reach()
-        except MachineError as err:
-            raise SanityError(recording.lose(self, "cluster", str(err)) if err.busy
-                              else str(err)) from None
+            self.request.backend.reach(self.request)
+        except backends.BackendBusyError as err:
+            raise SanityError(recording.lose(self, "cluster", str(err))) from None
+        except backends.BackendError as err:
+            raise SanityError(str(err)) from None
         if self.local and (reason := cores.refused("reframe")):
             raise SanityError(reason)
 

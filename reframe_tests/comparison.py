@@ -28,9 +28,10 @@ from .base import FAMILIES, TRANSPORTS, Experiment
 from .harness import backends
 from .harness.commands import write_report
 from .harness.launch import planning, scales, selection, sessions
-from .harness.launch.request import Request, UnsupportedError
+from .harness.launch.request import Request
 from .harness.machine import disk
 from .harness.model import families
+from .harness.model.placement import UnsupportedError
 from .harness.study import blocks, ending, plans
 
 

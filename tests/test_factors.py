@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from reframe_tests.harness.launch import effects, sessions
-from reframe_tests.harness.launch.request import Request, UnsupportedError
+from reframe_tests.harness.launch.request import Request
 from reframe_tests.harness.model import factors, families, transport
+from reframe_tests.harness.model.placement import UnsupportedError
 from tests.fake_mpi import REFRAME, Fake
 from tests.launching import STACK
 

@@ -7,10 +7,10 @@ import pytest
 
 from reframe_tests.harness import backends
 from reframe_tests.harness.backends import placements
-from reframe_tests.harness.launch.request import Request, UnsupportedError
+from reframe_tests.harness.launch.request import Request
 from reframe_tests.harness.machine import topology
 from reframe_tests.harness.model import sites, transport
-from reframe_tests.harness.model.placement import Place, PlacementError
+from reframe_tests.harness.model.placement import Place, PlacementError, UnsupportedError
 
 #: Two sockets of four cores with two hardware threads each.
 SOCKETS = topology.of_file(sites.ROOTS[0] / "tests/topologies/two-sockets.xml")

@@ -41,13 +41,10 @@ class Nodes:
 
     @property
     def topology(self):
-        try:
-            if self.path.exists():
-                return topology.of_file(self.path).with_cards(self.cards)
-            if self.here:
-                return topology.here().with_cards(self.cards)
-        except topology.TopologyError as err:
-            raise PlacementError(str(err)) from None
+        if self.path.exists():
+            return topology.of_file(self.path).with_cards(self.cards)
+        if self.here:
+            return topology.here().with_cards(self.cards)
         raise PlacementError(f"no {self.path}, which policies need: on a node of the partition, "
                              f"run `lstopo --disallowed --of xml {self.path}`, or `make site "
                              "NAME=new` and copy the file")

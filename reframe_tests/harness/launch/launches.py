@@ -58,8 +58,15 @@ def program_sha256(request):
     return _sha256(path, path.stat().st_mtime_ns) if path.is_file() else None
 
 
-class LockedError(RuntimeError):
-    """Another study has the cores; the text says which."""
+class UnrecordedError(RuntimeError):
+    """A launch that left no description: nothing was launched, for another study has the cores, or
+    its record cannot be written."""
+
+    @classmethod
+    def by(cls, err):
+        """For an OSError, which names its file."""
+        return cls(f"{err.filename or sessions.results_folder()}: {err.strerror}; the launch is "
+                   "not recorded, and nothing of it is left")
 
 
 def evidence(output, pattern):
@@ -258,12 +265,12 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
     samples; `gone`: hosts that ended (Backend.lost); `output`: all text that the launch printed;
     `errors`: its text on standard error; `before`: the earlier launches of its cell in this
     session; `known`: members that the caller has (started, command, environment, provenance, and
-    for machines that are not real also simulated and cluster). LockedError: another study had the
-    cores, and nothing was launched.
+    for machines that are not real also simulated and cluster). UnrecordedError: another study had
+    the cores, and nothing was launched.
     """
     guard = read_guard(stage / "guard.json")
     if guard.get("end") == "locked":
-        raise LockedError(guard["reason"])
+        raise UnrecordedError(guard["reason"])
     record = {**_blank(asked, known), "wall_s": guard["wall_s"]}
     found = stage / "samples.json"
     if guard["exit"] != 0 or not found.exists():

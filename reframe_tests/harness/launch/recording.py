@@ -19,19 +19,10 @@ from . import (
     sessions,
     twins,
 )
+from .launches import UnrecordedError
 
 #: File with the names of the variables that the job script exports, in the folder of the launch.
 EXPORTED = "exported.txt"
-
-
-class UnrecordedError(RuntimeError):
-    """A launch that left no description: nothing was launched, or its record cannot be written."""
-
-    @classmethod
-    def by(cls, err):
-        """For an OSError, which names its file."""
-        return cls(f"{err.filename or sessions.results_folder()}: {err.strerror}; the launch is "
-                   "not recorded, and nothing of it is left")
 
 
 def session():
@@ -89,13 +80,9 @@ def record(test):
         "allocation": allocation.of_launch(test.job),
         **test.request.backend.describe(test.request)}
     lacking, before = test.collect(stage, said), sessions.last_launches(test.cell)
-    try:
-        found = launches.describe(stage, asked(test), test.family, output,
-                                  level=test.request.level, lacking=lacking,
-                                  gone=test.request.backend.lost(test.request),
-                                  errors=errors, before=before, **known)
-    except launches.LockedError as err:
-        raise UnrecordedError(str(err)) from None
+    found = launches.describe(stage, asked(test), test.family, output, level=test.request.level,
+                              lacking=lacking, gone=test.request.backend.lost(test.request),
+                              errors=errors, before=before, **known)
     if found["observed"]:
         fingerprint.observe(found, test.family, families.stack_prefix(), exported(stage))
     if found["observed"] and (reason := test.family.installation_problem(

@@ -12,26 +12,9 @@ from ..backends import Backend
 from ..machine import cores, environment, topology
 from ..model import algorithm_settings, binding, factors, families
 from ..model.family import Family
-from ..model.placement import Place, PlacementError
+from ..model.placement import Place, UnsupportedError
 from ..model.transport import Transport
 from . import counters, scales
-
-
-class UnsupportedError(ValueError):
-    """Why a launch is impossible here, in one line: it is left out, which is no failure. `kind`:
-    as in PlacementError, or `reach` if the transport carries nothing there."""
-
-    def __init__(self, text, kind=""):
-        super().__init__(text)
-        self.kind = kind
-
-
-class MachineError(RuntimeError):
-    """A machine that is there and not ready; `busy`: for want of time, so it is tried again."""
-
-    def __init__(self, err):
-        super().__init__(str(err))
-        self.busy = isinstance(err, backends.BackendBusyError)
 
 
 @dataclass
@@ -147,10 +130,7 @@ class Request:
 
     def resolve(self):
         """Finds where the ranks go; UnsupportedError says why they cannot."""
-        try:
-            place = self.backend.place(self)
-        except PlacementError as err:
-            raise UnsupportedError(str(err), err.kind) from None
+        place = self.backend.place(self)
         if reason := self.transport.unreachable(place.hosts):
             raise UnsupportedError(reason, "reach")
         if self.on_hosts and place.hosts != self.on_hosts:
@@ -172,13 +152,6 @@ class Request:
         if self.backend.dilation > 1:
             found["dilation"] = self.backend.dilation
         return [word for name, value in found.items() for word in (f"--{name}", str(value))]
-
-    def reach(self):
-        """Has the machine ready; MachineError: it is not."""
-        try:
-            self.backend.reach(self)
-        except backends.BackendError as err:
-            raise MachineError(err) from None
 
     def write_files(self):
         """Writes the files that the launcher reads into the stage folder."""

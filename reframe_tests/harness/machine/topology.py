@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass, replace
 
 from ..model import families
+from ..model.placement import PlacementError
 
 LIBRARY = "libhwloc.so.15"
 # Numbers of hwloc 2: flags and filters of hwloc.h, kinds of operating system devices in its XML.
@@ -18,7 +19,7 @@ INCLUDE_DISALLOWED, KEEP_IMPORTANT = 1, 3
 KINDS = {"2": "Ethernet", "3": "InfiniBand"}
 
 
-class TopologyError(ValueError):
+class TopologyError(PlacementError):
     """Why hwloc reports nothing here, in one line."""
 
 

@@ -19,13 +19,18 @@ from dataclasses import dataclass, field
 from . import declarations
 
 
-class PlacementError(ValueError):
-    """A placement that this site or this machine cannot give; the text says why, `kind` what that
-    is: the `same` as another one here, no `room` for it, or '' where something is wrong."""
+class UnsupportedError(ValueError):
+    """Why a launch is impossible here, in one line: it is left out, which is no failure. `kind`:
+    the placement is the `same` as another one here, there is no `room`, the transport does not
+    `reach` that far, or ''."""
 
     def __init__(self, text, kind=""):
         super().__init__(text)
         self.kind = kind
+
+
+class PlacementError(UnsupportedError):
+    """A placement that this site or this machine cannot give."""
 
 
 @dataclass(frozen=True)
