@@ -189,8 +189,11 @@ thinned_launch <- function(file, most) {
     lines <- thinned(readLines(path, warn = FALSE), columns, most)
     kept <- length(lines) - 2L
     if (kept < record$samples$rows) {
-      before <- record$samples$thinned_from %||% record$samples$rows
-      record$samples[c("rows", "thinned_from")] <- list(kept, before)
+      # A session that is thinned again keeps the number of its samples.
+      if (is.null(record$samples$thinned_from)) {
+        record$samples$thinned_from <- record$samples$rows
+      }
+      record$samples$rows <- kept
     }
     record$samples$file <- paste0(record$id, ".csv")
     lines

@@ -109,6 +109,16 @@ test_that("a dataset is thinned, stripped and the same twice", {
   ), fixed = TRUE, all = FALSE)
 })
 
+test_that("a session that is thinned again keeps the number of its samples", {
+  made <- measured()
+  pack(made$results, made$out)
+  again <- file.path(fresh_folder(), "again")
+  pack(unpack_dataset(made$out), again, 5)
+  record <- jsonlite::read_json(file.path(unpacked(again), basename(made$json)))
+  expect_identical(record$samples$rows, 20L)
+  expect_identical(record$samples$thinned_from, 200L)
+})
+
 test_that("times that explain a sample have four digits, and other measures stay", {
   columns <- described_columns(list(
     list(name = "operation", unit = ""), list(name = "bytes", unit = "B"),
