@@ -265,7 +265,7 @@ check-site: checked ## Measure: check the files of a site, then launch each plac
 	@$(call needs,NAME)COTEJO_SITE="$$NAME" $(AGAIN) build
 	@$(PYTHON) -m reframe_tests.harness check-site "$$NAME"
 
-references: checked ## Measure: compute the reference intervals of a site from its results (SITE=x)
+references: analysis ## Measure: compute the reference intervals of a site from its results (SITE=x)
 	@$(call needs,SITE)$(PYTHON) -m reframe_tests.harness references "$$SITE"
 
 test-packages: checked # before the stack, which builds with what it finds

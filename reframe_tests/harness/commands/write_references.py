@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes `references.json` of a site from its results."""
+"""Writes `references.json` of a site from its results; the R package computes the references."""
 
-import sys
+import json
+import subprocess
 
 from ..launch import ratios, references, sessions
-from ..machine import disk
+from ..machine import disk, r
 from ..model import sites
 from . import shared
 
@@ -13,23 +14,15 @@ def main():
     parser = shared.Parser(description=__doc__)
     parser.add_argument("site", help="name of the site")
     site = parser.parse_args().site
-    folder = sites.site_folder(site)
-    records, wrong = [], []
-    for session in sorted((sessions.results_folder() / site).glob("*")):
-        found, broken = sessions.read_launches(session)
-        records, wrong = records + found, wrong + broken
-    for reason in wrong:
-        print(f"references: left out: {reason}", file=sys.stderr)
-    if wrong:
-        print(f"references: {len(wrong)} files were left out", file=sys.stderr)
-    cells = references.compute(references.usable(records))
-    relative = ratios.compute(references.usable(records))
-    if not cells and not relative:
-        return f"references: {references.too_few(site, references.usable(records))}"
-    disk.write_json(folder / "references.json",
-                    {"schema": references.SCHEMA, "written": sessions.utc(), "cells": cells,
-                     "ratios": relative})
-    print(f"references: {len(cells)} cells, {sum(len(c['groups']) for c in cells.values())} "
-          f"intervals, {sum(map(len, relative.values()))} ratios of libraries in "
-          f"{folder / 'references.json'}")
+    path = sites.site_folder(site) / "references.json"
+    words, variables = r.command("cotejo::run_command(print_references("
+                                 f"{r.text(sessions.results_folder() / site)}, {ratios.LARGE}))")
+    done = subprocess.run(words, env=variables, text=True, stdout=subprocess.PIPE)
+    if done.returncode:
+        return done.returncode
+    found = json.loads(done.stdout)
+    disk.write_json(path, {"schema": references.SCHEMA, "written": sessions.utc(), **found})
+    cells = found["cells"].values()
+    print(f"references: {len(cells)} cells, {sum(len(c['groups']) for c in cells)} intervals, "
+          f"{sum(map(len, found['ratios'].values()))} ratios of libraries in {path}")
     return 0
