@@ -17,7 +17,13 @@ from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import effects, messages, planning, scales, twins
 from reframe_tests.harness.machine import r
-from reframe_tests.harness.model import algorithm_settings, families, message_forms, tuning_files
+from reframe_tests.harness.model import (
+    algorithm_settings,
+    families,
+    message_forms,
+    message_matrix,
+    tuning_files,
+)
 from tests.launching import BRIEF, FAMILIES, STACK, launch_once
 from tests.test_factors import study
 
@@ -106,8 +112,8 @@ def simulated_sends(folder, operation, name, ranks, root):
          f"--cfg=smpi/{operation}:{name}", "./one", operation, str(root)],
         cwd=folder, check=True, capture_output=True)
     sent = re.findall(r"PTP \d+ (\d+)_(\d+)_\S+ (\d+)$", (folder / "trace").read_text(), re.M)
-    return message_forms.Matrix((int(source) - 1, int(to) - 1, int(size))
-                                for source, to, size in sent)
+    return message_matrix.Matrix((int(source) - 1, int(to) - 1, int(size))
+                                 for source, to, size in sent)
 
 
 @pytest.mark.parametrize("ranks", [3, 5, 6, 7, 8, 12])
@@ -126,7 +132,7 @@ def test_closed_forms_are_the_messages_of_simulated_algorithms(
     size = 3360 * 8 // (ranks if operation == "allgather" else 1)
     for root in (0, 1, 2) if operation in ("bcast", "reduce") else (0,):
         seen = simulated_sends(one_collective, operation, name, ranks, root)
-        assert any(message_forms.same(seen, one) for one in message_forms.matrices(
+        assert any(message_matrix.same(seen, one) for one in message_forms.matrices(
             operation, form, ranks, size, root)), seen
 
 
@@ -141,7 +147,7 @@ def test_a_wrong_label_is_caught_wherever_messages_differ(operation, ranks):
             for label in message_forms.FORMS[operation]:
                 choice = algorithm_settings.Choice(operation, "V", (name, label))
                 found = messages.verdict(call, ranks, "a test", choice, label)
-                alike = any(message_forms.same(one, other, sized=operation != "barrier")
+                alike = any(message_matrix.same(one, other, sized=operation != "barrier")
                             for other in sends(operation, label, ranks))
                 assert (label in found["algorithms"]) is alike, (name, label, found)
                 if not alike:

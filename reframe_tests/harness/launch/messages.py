@@ -8,7 +8,7 @@ of each operation and size are compared with the closed forms of `model.message_
 import hashlib
 import json
 
-from ..model import message_forms, tuning_files
+from ..model import message_forms, message_matrix, tuning_files
 
 #: Pairs of ranks that a record keeps; of more it has the digest alone.
 LINKS_MOST = 1024
@@ -38,7 +38,7 @@ def verdict(call, ranks, source, choice=None, requested=""):
     if not source or not call["sends"]:  # the messages take another way, such as shared memory
         kind, algorithms = NO_EVIDENCE, []
     else:
-        found = _named(choice, call, message_forms.of_record(call["sends"]), ranks)
+        found = _named(choice, call, message_matrix.of_record(call["sends"]), ranks)
         if requested in found:
             kind = ALIKE if len(found) > 1 else REQUESTED
             algorithms = [requested, *(name for name in found if name != requested)]
