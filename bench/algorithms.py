@@ -15,7 +15,8 @@ import pathlib
 import subprocess
 import tempfile
 
-from bench.common import missed, on_hosts, parser_of, print_table, say, skip
+from bench.common import missed, parser_of, print_table, say, skip
+from bench.launching import on_hosts
 from reframe_tests.harness.backends import clusters
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import messages

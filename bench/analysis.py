@@ -26,99 +26,38 @@ from tests import browser
 
 LAUNCHES, SIZES, REPETITIONS = 5000, 20, 100
 MPIS = ("openmpi", "mpich")
-COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
-    ("operation", ""), ("bytes", "B"), ("repetition", ""), ("calls", ""), ("time_s", "s"),
-    ("valid", ""))]
-
-OURS = """
-options(cotejo.cache = FALSE)
-summary <- cotejo::summarise_launches(cotejo::read_study("{dir}"))
-compared <- cotejo::compare_configurations(summary)
-stopifnot(sum(summary$n) == {rows}, nrow(compared) == {compared}, !is.null(compared$q))
-"""
-
-PLAIN = """
-files <- list.files("{dir}", "[.]csv$", recursive = TRUE, full.names = TRUE)
-parts <- lapply(files, function(file) {{
-  samples <- utils::read.csv(file, comment.char = "#")
-  described <- jsonlite::fromJSON(sub("csv$", "json", file))$asked
-  samples$key <- file
-  samples$mpi <- described$mpi
-  samples$test <- described$test
-  samples
-}})
-samples <- do.call(rbind, parts)
-summary <- stats::aggregate(time_s ~ key + mpi + test + bytes, samples, stats::median)
-p <- by(summary, summary[c("test", "bytes")], function(s) {{
-  stats::wilcox.test(time_s ~ mpi, s)$p.value
-}})
-stopifnot(nrow(samples) == {rows})
-"""
-
-
-# The outputs of `make figures`, `report`, `paper` and `proof-page` of the reference, by name.
-WRITTEN = {
-    "all exhibits": 'cotejo::draw_all("{root}/data/reference", "{dir}/figures", published = '
-                    '"{root}/data/published")',
-    "the report": 'cotejo::write_report("{root}/data/reference", "{dir}/report/report.html", '
-                  'published = "{root}/data/published")',
-    "the paper": 'cotejo:::write_paper("{root}/analysis/paper.Rmd", "{root}/data/reference", '
-                 '"{dir}/paper/paper.html", published = "{root}/data/published")',
-    "the page of the proof": 'cotejo:::write_proof("{root}/data/proof", "{dir}/proof/proof.html")',
-}
+SESSION = "20260101T000000Z"
+#: A description of a real launch, of version 1.
+REAL = families.REPO / ("analysis/tests/testthat/fixtures/v1/local/20261121T200219Z/"
+                        "pingpong_quick.openmpi.shm.near.001.json")
+#: The outputs of `make figures`, `report`, `paper` and `proof-page` of the reference.
+WRITTEN = ("all exhibits", "the report", "the paper", "the page of the proof")
 COLD_S, WARM_S, MOST_GIB = 60, 10, 2
 MOST_WORDS, MOST_FIGURES = 8000, 30
 #: MB of each page of the report, and seconds until a browser has loaded it.
 MOST_MB, OPENED_S = 8, 3
 
 
-COVER = """
-cells <- cotejo::prove_coverage({repeats}L)
-stopped <- cotejo::prove_stopping(repeats = {repeats}L)
-off <- max(0, abs(cells$coverage - cells$level) - (cells$high - cells$low) / 2)
-# Under stopping the level is a bound.
-under <- max(0, stopped$level - stopped$coverage - (stopped$high - stopped$low) / 2)
-alarms <- cotejo:::pooled_alarms(cells)[[3]]
-power <- cotejo::prove_power(0.05, 30L)[[1]]
-cat(off, under, alarms, power, "\\n")
-"""
+def in_r(stack, *words, **options):
+    return run_r(stack, families.REPO / "bench/analysis.R", *words, **options)
 
 
-def description(number, test, mpi, launch):
-    """A description as a launch records it, of no real machine."""
+def description(real, number, test, mpi, launch):
+    """The description of a launch that was not measured, like that of a real one."""
     name = f"{test}.{mpi}.shm.near.{launch:03d}"
-    ranks = [{"rank": r, "host": "synthetic", "cpus": str(r), "cores": [r], "numa": [0],
-              "package": [0]} for r in (0, 1)]
     return {
-        "schema": "cotejo-launch/1", "id": name, "status": "ok", "reason": "",
-        "started": "2026-01-01T00:00:00Z", "wall_s": 1.0,
-        "simulated": "SYNTHETIC, for a benchmark",
-        "asked": {"site": "synthetic", "session": "20260101T000000Z", "experiment": "pingpong",
-                  "test": test, "scale": "full", "launch": launch, "seed": number, "mpi": mpi,
-                  "transport": "shm", "placement": "near", "cpus": [0, 1], "hosts": 1, "ranks": 2,
-                  "settings": {}, "parameters": {}, "time_limit_s": 60},
-        "command": "none", "environment": {},
-        "provenance": {"commit": "none", "dirty": False, "reframe": "none",
-                       "stack": {"provider": "none", "lock_sha256": "none"}},
-        "reported": {"transport": "shm", "evidence": "none"},
-        "observed": {
-            "program": "synthetic", "version": "0", "experiment": "pingpong",
-            "options": {f"option{i}": i for i in range(12)}, "arguments": ["none"],
-            "mpi": {"library": mpi, "standard": "4.1", "thread_level": "single",
-                    "wtime_is_global": False},
-            "build": {"compiler": "none", "flags": "", "mpi_header": "4.1", "libraries": []},
-            "size": 2, "ranks": ranks,
-            "timer": {"name": "none", "resolution_s": 1e-9, "overhead_s": 2e-8, "monotonic": True},
-            "node": {"kernel": "none", "cpu_model": "none", "governor": "unknown", "cores": 2,
-                     "memory_bytes": 1, "cache_bytes": 1, "load_1min": 0.0},
-            "interfaces": {"lo": 0}, "tcp_bytes": 0, "payload_bytes": 1, "payload_checked": True},
-        "samples": {"file": f"{name}.csv", "rows": SIZES * REPETITIONS, "columns": COLUMNS},
+        **real, "id": name, "simulated": "SYNTHETIC, for a benchmark",
+        "asked": {**real["asked"], "site": "synthetic", "session": SESSION, "test": test,
+                  "scale": "full", "launch": launch, "seed": number, "mpi": mpi},
+        "samples": {"file": f"{name}.csv", "rows": SIZES * REPETITIONS,
+                    "columns": real["samples"]["columns"][:6]},  # without those of ping-pong
         "summary": [{"operation": "pingpong", "bytes": 1 << k, "n": REPETITIONS, "median_s": 1e-6,
                      "min_s": 1e-6, "p95_s": 1e-6} for k in range(SIZES)]}
 
 
 def write_synthetic(folder):
-    """Writes the launches with few distinct sample files, so that writing takes little time."""
+    """Writes the launches with few distinct sample files, so that writing takes little time.
+    Returns the folder and the numbers of samples and comparisons."""
     draw = random.Random(1)
     texts = []
     for _ in range(40):
@@ -128,22 +67,22 @@ def write_synthetic(folder):
                 for k in range(SIZES) for i in range(REPETITIONS)]
         texts.append("# cotejo-samples/1\noperation,bytes,repetition,calls,time_s,valid\n"
                      + "\n".join(rows) + "\n")
-    session = folder / "synthetic/20260101T000000Z"
+    session, real = folder / "synthetic" / SESSION, disk.read_json(REAL)
     tests = [f"synthetic_{i}" for i in range(25)]
     number = 0
     for test in tests:
         for launch in range(1, LAUNCHES // len(tests) // len(MPIS) + 1):
             for mpi in MPIS:
-                record = description(number, test, mpi, launch)
+                record = description(real, number, test, mpi, launch)
                 disk.write_json(session / f"{record['id']}.json", record)
                 (session / record["samples"]["file"]).write_text(draw.choice(texts))
                 number += 1
-    return {"dir": folder, "rows": number * SIZES * REPETITIONS, "compared": len(tests) * SIZES}
+    return folder, number * SIZES * REPETITIONS, len(tests) * SIZES
 
 
 def coverage(stack, repeats):
     """Reports whether intervals cover the true value at their level, on simulated launches."""
-    said, *_ = run_r(stack, "-e", COVER.format(repeats=repeats))
+    said, *_ = in_r(stack, "coverage", repeats)
     off, under, alarms, power = map(float, said[-1].split())
     say("coverage within 2 points at 5 to 30 blocks, with blocks lost, in two sessions",
         f"{100 * off:.1f} points beyond chance", off <= 0.02)
@@ -199,11 +138,11 @@ def weigh_report(folder):
 
 def write_one(stack, name, folder):
     """Writes one thing of the reference cold, and again warm, with a cache of its own."""
-    code = WRITTEN[name].format(root=families.REPO, dir=folder)
-    _, wall, _, memory = run_r(stack, "-e", code, cache=folder / "cache")
+    words = name, families.REPO, folder
+    _, wall, _, memory = in_r(stack, *words, cache=folder / "cache")
     say(f"{name} of the reference, cold, in under {COLD_S} s", f"{wall:.0f} s", wall < COLD_S)
     say(f"in under {MOST_GIB} GiB, each process", f"{memory:.2f} GiB", memory < MOST_GIB)
-    _, wall, *_ = run_r(stack, "-e", code, cache=folder / "cache")
+    _, wall, *_ = in_r(stack, *words, cache=folder / "cache")
     say(f"again, warm, in under {WARM_S} s", f"{wall:.1f} s", wall < WARM_S)
     if name == "the report":
         weigh_report(folder / "report")
@@ -222,11 +161,11 @@ def main():
     coverage(args.stack, args.repeats)
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         facts = write_synthetic(pathlib.Path(folder))
-        _, wall, _, memory = run_r(args.stack, "-e", OURS.format(**facts))
-        what = f"{facts['rows'] / 1e6:.0f} million SYNTHETIC samples of {LAUNCHES} launches"
+        _, wall, _, memory = in_r(args.stack, "ours", *facts)
+        what = f"{facts[1] / 1e6:.0f} million SYNTHETIC samples of {LAUNCHES} launches"
         say(f"{what} read, summarised, compared in under 20 s", f"{wall:.1f} s", wall < 20)
         say("in under 1 GiB, each process", f"{memory:.2f} GiB", memory < 1)
-        _, plain, *_ = run_r(args.stack, "-e", PLAIN.format(**facts))
+        _, plain, *_ = in_r(args.stack, "plain", *facts)
         say("at least twice as fast as read.csv, unchecked", f"{plain / wall:.1f} times",
             plain >= 2 * wall)
     for name in WRITTEN:

@@ -1,27 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goals of the collectives: the method's own errors, and cotejo's times against other tools.
-
-Launches of all tools and MPIs are interleaved: a block holds each once, in a random order.
-"""
+"""Goals of the collectives: the method's own errors, and cotejo's times against other tools."""
 
 import functools
 import math
 import os
 import random
+import re
 import statistics
 import sys
 import time
 
-from bench import collective_tools as tools
-from bench.common import ratio_of, say
-from reframe_tests.harness.foreign import imb_tables, mpiperf
-from tests.launching import STACK
+from bench import comparing, imb
+from bench.common import say
+from bench.launching import ours, present, theirs, times_of
+from reframe_tests.harness.foreign import mpiperf
 
 BLOCKS = 10
 # For the tools: now and then a launch takes twice the time, which medians of few do not bear.
 COMPARED_BLOCKS = 20
-# Blocks of the controls that explain a difference.
-CONTROL_BLOCKS = 10
 # Each round compares the standard errors of 10 launches of both tools.
 ROUNDS = 6
 SIZES = (8, 1024, 65536, 1 << 20)
@@ -34,98 +30,83 @@ def cells(operations=OPERATIONS):
     return [(name, size) for name in operations for size in (SIZES if name != "barrier" else (0,))]
 
 
-def interleaved(todo, blocks):
-    """Key -> list of the results of the launches of `todo` (key -> launch), one per block."""
-    found, order = {key: [] for key in todo}, random.Random(1)
-    for _ in range(blocks):
-        for key in order.sample([*todo], len(todo)):
-            found[key].append(todo[key]())
-    return found
-
-
-def by_block(launches, cell):
-    """Block -> time in s."""
-    return {block: one[cell] for block, one in enumerate(launches) if cell in one}
-
-
 def spread(times):
     """Relative standard error of the mean."""
     return statistics.stdev(times) / len(times) ** 0.5 / statistics.fmean(times)
 
 
-# Against the other tools.
+# Against MPIPerf, which takes part if COTEJO_MPIPERF names a program built for an MPI ({mpi} in it
+# stands for the MPI's name). A launch yields (operation, size in B) -> time in s of some cells.
 
-#: Tool -> its launch, and the launch of cotejo that does the same.
-COMPARED = {"imb": (tools.by_imb, tools.by_barrier), "mpiperf": (tools.by_mpiperf,
-                                                                tools.by_windows)}
+def operations(cells):
+    return list(dict.fromkeys(name for name, _ in cells))
+
+
+def collective(family, cells, *words):
+    """Samples of one launch of cotejo; [] when it failed."""
+    sizes = sorted({size for _, size in cells} - {0}) or [8]
+    done = ours(family, "collective", "--operation", ",".join(operations(cells)),
+                "--sizes", ",".join(map(str, sizes)), *words)
+    return done[1] if done else []
+
+
+def by_windows(family, cells, *words):
+    """In windows, as MPIPerf does it: the median."""
+    samples = collective(family, cells, "--start", "windows", *words)
+    times = {cell: times_of(samples, *cell) for cell in cells}
+    return {cell: statistics.median(found) for cell, found in times.items() if found}
+
+
+def by_mpiperf(family, cells, *words):
+    """One launch of it for each operation, sizes doubled from the least to the largest."""
+    found = {}
+    for name in operations(cells):
+        unit = 8 if name == "allreduce" else 1  # it counts doubles
+        sizes = [size for other, size in cells if other == name]
+        printed = theirs(family, mpiperf.find(family), "-p", 2, "-P", 2, "-x",
+                         max(1, min(sizes) // unit), "-X", max(1, max(sizes) // unit), "-S", 2,
+                         *words, name.capitalize())
+        found.update(((name, size * unit), time_s)
+                     for size, _, time_s in mpiperf.rows(printed, name, 2))
+    return {cell: found[cell] for cell in cells if cell in found}
+
+
+def mpiperf_clock(family):
+    printed = theirs(family, mpiperf.find(family), "-p", 2, "-P", 2, "-x", 8, "-X", 8, "Barrier")
+    return re.search(r"# Timer: (.*)|$", printed)[1] or "an unknown clock"
 
 
 def many_runs(family, chosen):
-    return tools.by_mpiperf(family, chosen, "-r", 3000, "-R", 3000)
+    return by_mpiperf(family, chosen, "-r", 3000, "-R", 3000)
 
 
 def like_mpiperf(family, chosen):
-    return tools.by_windows(family, chosen, *tools.LIKE_MPIPERF)
+    """With buffers as malloc returns them, which nothing writes to before the first call."""
+    return by_windows(family, chosen, "--layout", "16", "--written", "no")
 
 
-#: Tool -> ways to make both do the same: description, the tool's launch, cotejo's launch.
+#: Controls: description -> the launch of cotejo and that of MPIPerf.
 CONTROLS = {
-    "imb": [("measured once more", tools.by_imb, tools.by_barrier),
-            ("as one loop of calls", tools.by_imb, tools.by_loop)],
-    "mpiperf": [
-        ("measured once more", tools.by_mpiperf, tools.by_windows),
-        ("of 3000 calls in place of its 30, so that the library has set itself up",
-         many_runs, tools.by_windows),
-        ("on buffers like its own, never written and 16 B behind a page",
-         tools.by_mpiperf, like_mpiperf),
-        ("with both", many_runs, like_mpiperf)],
-}
-
-
-def there(tool, family):
-    return imb_tables.find(family, STACK) if tool == "imb" else mpiperf.find(family)
-
-
-def explained(tool, family, cell):
-    """Whether a control makes both times equal, within 10 %; the first such control, or all."""
-    tried = []
-    for what, *ways in CONTROLS[tool]:
-        found = interleaved({way: functools.partial(way, family, [cell]) for way in ways},
-                            CONTROL_BLOCKS)
-        theirs, ours = (by_block(found[way], cell) for way in ways)
-        found = ratio_of(ours, theirs)
-        if abs(found.value - 1) <= NEAR:
-            return True, f"{what}: {found}"
-        tried.append(f"{what}: {found}")
-    return False, "; ".join(tried)
-
-
-def against(tool, family, mine, peers):
-    """Ratios of cotejo's times to another tool's. Beyond 10 % a control must explain why."""
-    name = {"imb": "IMB"}.get(tool) or f"MPIPerf by {tools.mpiperf_clock(family)}"
-    for cell in cells():
-        if not any(cell in one for one in peers):
-            print(f"bench: skipped: no {cell[0]} of {cell[1]} B by {name}")
-            continue
-        found = ratio_of(by_block(mine, cell), by_block(peers, cell))
-        met, why = True, ""
-        if abs(found.value - 1) > NEAR:
-            met, why = explained(tool, family, cell)
-            why = f"; {'' if met else 'NOT '}explained: {why}"
-        say(f"{cell[0]} {cell[1]} B over {name}, {family.name}, within 10 % or explained",
-            f"{found}{why}", met)
+    "of 3000 calls in place of its 30, so that the library has set itself up":
+        ("ours", "theirs of 3000 calls"),
+    "on buffers like its own, never written and 16 B behind a page": ("like its own", "theirs"),
+    "with both": ("like its own", "theirs of 3000 calls")}
 
 
 def compare(blocks=COMPARED_BLOCKS):
-    todo = {(family.name, tool, way): functools.partial(launch, family, cells())
-            for family in tools.present() for tool, ways in COMPARED.items()
-            if there(tool, family) for way, launch in zip(("theirs", "ours"), ways, strict=True)}
-    found = interleaved(todo, blocks)
-    for family in tools.present():
-        for tool in COMPARED:
-            if (family.name, tool, "ours") in found:
-                against(tool, family, *(found[family.name, tool, way]
-                                             for way in ("ours", "theirs")))
+    """cotejo's times over MPIPerf's, within 10 % or explained by a control."""
+    for family in present():
+        if not mpiperf.find(family):
+            continue
+        clock = mpiperf_clock(family)
+        launches = {"theirs": by_mpiperf, "ours": by_windows,
+                    "theirs of 3000 calls": many_runs, "like its own": like_mpiperf}
+        ways = {way: functools.partial(run, family) for way, run in launches.items()}
+        comparing.hold(comparing.Comparison(
+            lambda cell, place=f"MPIPerf by {clock}, {family.name}":
+                f"{cell[0]} {cell[1]} B over {place}, within 10 % or explained",
+            NEAR, tuple(cells()), {way: ways[way] for way in ("theirs", "ours")}, ways, CONTROLS),
+            blocks)
     if not os.environ.get("COTEJO_MPIPERF"):
         print("bench: skipped: MPIPerf, for COTEJO_MPIPERF does not name it")
 
@@ -138,8 +119,8 @@ def steady(rounds=ROUNDS):
     if not os.environ.get("COTEJO_MPIPERF"):
         print("bench: skipped: MPIPerf, for COTEJO_MPIPERF does not name it")
         return
-    ways, order = (tools.by_windows, tools.by_mpiperf), random.Random(2)
-    todo = [(family, name, i) for family in tools.present() for name in OPERATIONS
+    ways, order = (by_windows, by_mpiperf), random.Random(2)
+    todo = [(family, name, i) for family in present() for name in OPERATIONS
             for i in range(rounds)]
     found = {}
     for _ in range(10):
@@ -165,31 +146,28 @@ def steadier(errors, rounds):
     logs = {name: [[math.log(a / b) for (_, cell, i), (a, b) in errors.items()
                     if cell[0] == name and i == of] for of in range(rounds)]
             for name in OPERATIONS}
-    good, told, draw = 0, [], random.Random(1)
-    for name, by_round in logs.items():
-        def mean(chosen):
-            return math.exp(statistics.fmean(value for one in chosen for value in one))
-
-        drawn = sorted(mean(draw.choices(by_round, k=rounds)) for _ in range(2000))
-        good += mean(by_round) <= 1
-        told.append(f"{name} {mean(by_round):.2f} [{drawn[50]:.2f}, {drawn[1949]:.2f}]")
+    found = {name: comparing.over_blocks(
+        lambda chosen: math.exp(statistics.fmean(value for one in chosen for value in one)),
+        by_round) for name, by_round in logs.items()}
+    good = sum(ratio.value <= 1 for ratio in found.values())
     say("standard error over 10 launches not above MPIPerf's in 3 of 4 operations",
-        f"{', '.join(told)} of it, over all MPIs, sizes and {rounds} rounds", good >= 3)
+        f"{', '.join(f'{name} {ratio}' for name, ratio in found.items())} of it, over all MPIs, "
+        "sizes and rounds", good >= 3)
 
 
 # The method's own errors.
 
 def method(blocks=BLOCKS):
     """Errors of the method itself, medians over launches."""
-    for family in tools.present():
+    for family in present():
         off, middle, tail, begin, late = [], [], [], [], []
         for _ in range(blocks):
-            wait = tools.ours(family, "waitpattern-up")
-            skew = tools.ours(family, "start-skew", "--starts", "3000")
+            wait = ours(family, "waitpattern-up")
+            skew = ours(family, "start-skew", "--starts", "3000")
             if not wait or not skew:
                 continue
-            off.append(statistics.median(tools.times_of(wait[1], "waitpattern-up", 0)) - 2e-6)
-            starts = sorted(tools.times_of(skew[1], "skew-deadline", 0))
+            off.append(statistics.median(times_of(wait[1], "waitpattern-up", 0)) - 2e-6)
+            starts = sorted(times_of(skew[1], "skew-deadline", 0))
             every = sum(row["operation"] == "skew-deadline" for row in skew[1])
             middle.append(statistics.median(starts))
             tail.append(starts[int(0.99 * len(starts))])
@@ -212,9 +190,9 @@ def method(blocks=BLOCKS):
 
 def long_run():
     """The clocks' error after 10 s, of the methods that know of drift."""
-    for family in tools.present():
+    for family in present():
         for way in ("two-level", "hierarchical"):
-            done = tools.ours(family, "waitpattern-null", "--sync", way, "--budget", "10",
+            done = ours(family, "waitpattern-null", "--sync", way, "--budget", "10",
                               "--rse", "0", "--max-repetitions", "10000000", "--stage", "1000")
             if done:
                 sync = done[0]["observed"]["sync"]
@@ -225,18 +203,20 @@ def long_run():
 
 def everything():
     """All operations, ten sizes, one launch of each variant."""
-    for family in tools.present():
+    for family in present():
         began, complete = time.monotonic(), True
         for variant in ("blocking", "nonblocking", "persistent"):
-            complete &= tools.ours(family, "collective", "--operation", family.right(variant),
+            complete &= ours(family, "collective", "--operation", family.right(variant),
                                    "--sizes", "8:2Mi:x4", "--budget", "0.03") is not None
         wall = time.monotonic() - began
         say(f"all operations, ten sizes, one launch of each variant under 60 s, {family.name}",
             f"{wall:.1f} s" if complete else "a launch failed", complete and wall < 60)
 
 
+#: Operations of IMB (bench/imb.py).
+OF_IMB = [name for name, (words, *_) in imb.AGAINST.items() if words[0] == "collective"]
 GOALS = {"method": method, "long": long_run, "all": everything, "compare": compare,
-         "steady": steady}
+         "imb": functools.partial(imb.hold, names=OF_IMB), "steady": steady}
 
 
 def hold(names=tuple(GOALS)):

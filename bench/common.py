@@ -1,34 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared parts of the benches: command lines, lines that they print, studies, calls of R, and
-ratios over blocks."""
+"""Shared parts of the benches: command lines, lines that they print, studies, and calls of R."""
 
 import argparse
-import json
-import math
 import os
 import pathlib
-import random
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import time
-import typing
 
 import tabulate
 
-from reframe_tests.harness.backends import clusters, simgrid, virtual_hosts
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
-from stack.build import environment
 
 REPO = families.REPO
-
-
-#: MPIs whose ranks give the core away at each look for messages; `libkeep.so` keeps them from it.
-YIELDING = ("mpich", "intel-mpi")
 #: Goals of this bench that were not met.
 missed = []
 
@@ -99,18 +87,6 @@ def run_r(stack, *words, cache=None):
     return said, *map(float, used.split())
 
 
-def simulate(folder, platform, ranks, *words, options=()):
-    """The command of a shell that runs cotejo on simulated ranks, in a folder that gets the
-    description of the platform; `options`: of smpirun."""
-    places = simgrid.place(platform, "near", ranks)
-    (folder / "platform.xml").write_text(simgrid.xml(
-        platform, 1 + max(map(simgrid.node, places))))
-    (folder / "hosts.txt").write_text("".join(f"{place}\n" for place in places))
-    return " ".join([f"smpirun -np {ranks} -platform platform.xml -hostfile hosts.txt",
-                     *simgrid.settings(platform), *options,
-                     str(families.stack_prefix() / "mpi/simgrid/bin/cotejo"), *words])
-
-
 def print_table(names, rows):
     """Prints rows of values as a table in Markdown."""
     print(tabulate.tabulate(rows, names, tablefmt="github", disable_numparse=True), flush=True)
@@ -118,114 +94,3 @@ def print_table(names, rows):
 
 def skip(goal, reason):
     print(f"bench: skipped {goal}: {reason}", flush=True)
-
-
-def on_hosts(family, found, ranks):
-    """The words of the library's launcher for ranks on as many hosts of a virtual cluster."""
-    names = [f"host{number + 1}" for number in range(ranks)]
-    return [str(clusters.SITE / "enter"), found["folder"],
-            str(family.prefix(families.stack_prefix()) / "bin/mpirun"), "-np", str(ranks),
-            *family.remote_flags(names, str(clusters.SITE / "agent"))]
-
-
-def launch_on_hosts(family, found, folder, *words):
-    """One launch of cotejo's benchmark with two ranks on two virtual hosts. Leaves its samples in
-    the folder and returns its description. Ends the bench when it fails."""
-    stack = families.stack_prefix()
-    env = {**environment(family, stack), **family.transports["tcp"].environment}
-    for old in folder.glob("samples*"):
-        old.unlink()
-    done = subprocess.run(
-        [*on_hosts(family, found, 2), family.prefix(stack) / "bin" / family.program, *words,
-         "--output", "samples"],
-        env=env, cwd=folder, text=True, capture_output=True, timeout=300,
-        stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(f"bench: {family.title} on {found['folder']}: {done.stderr.strip()[:500]}")
-    return json.loads((folder / "samples.json").read_text())
-
-
-def all_at_once(found, seconds=1):
-    """Every host of a running cluster streams to the next one at the same time, for so many
-    seconds of the network's own time; gives the share of the modelled rate that each has."""
-    hosts = [host for host in found["hosts"] if host["name"] != "head"]
-    probe, slower = clusters.program("cotejo-probe"), found["options"]["dilation"]
-    rate = hosts[1]["payload_rate"]
-    size = int(rate * seconds / 8)
-    servers = [virtual_hosts.on_host(found, host["name"], probe, "serve") for host in hosts]
-    clients = [virtual_hosts.on_host(found, host["name"], probe, peer["address"], str(size),
-                                str(slower), "alone", stdout=subprocess.PIPE)
-               for host, peer in zip(hosts, [*hosts[1:], hosts[0]], strict=True)]
-    said = [client.communicate(timeout=60)[0] for client in clients]
-    for server in servers:
-        server.wait(timeout=60)
-    return [json.loads(words)["rate"] / rate for words in said]
-
-
-def quieter(times):
-    """Mean of the lower half: as blind to disturbed launches as a lower quartile, less noisy."""
-    times = sorted(times)
-    return statistics.fmean(times[:(len(times) + 1) // 2])
-
-
-class Ratio(typing.NamedTuple):
-    value: float
-    low: float
-    high: float
-    blocks: int
-
-    def __str__(self):
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], {self.blocks} blocks"
-
-
-def over_blocks(of, blocks, replicates=2000):
-    """The value of `of` for the blocks, with a 95 % interval by bootstrap over them."""
-    if len(blocks) < 5:
-        sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
-    draw = random.Random(1)
-    drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
-    return Ratio(of(blocks), drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1],
-                 len(blocks))
-
-
-def ratio_of(ours, theirs):
-    """Ratio of two tools' quieter launches over blocks.
-
-    Both tools do the same work. A disturbance only adds time, so the quiet launches compare them.
-    """
-    def of(chosen):
-        return quieter(ours[b] for b in chosen) / quieter(theirs[b] for b in chosen)
-
-    return over_blocks(of, sorted(ours.keys() & theirs.keys()))
-
-
-def ratio_within(ratios):
-    """Median of ratios that were each measured within one launch."""
-    return over_blocks(lambda chosen: statistics.median(ratios[b] for b in chosen), list(ratios))
-
-
-def side_of(way):
-    """The program that a way launches or is a control of: `theirs` or `ours`."""
-    return "theirs" if way.startswith("theirs") else "ours"
-
-
-def would_decide(found, share):
-    """The number of blocks whose interval is about as wide as the goal allows. The width falls
-    with the square root of the number of blocks."""
-    return math.ceil(found.blocks * ((found.high - found.low) / (2 * share)) ** 2)
-
-
-def say_beside(goal, share, found, again=None):
-    """Reports whether a ratio of cotejo over the other tool is within a share of 1. If it is not,
-    but its interval reaches that far, or cotejo differs as much from itself, the goal is open:
-    launches differ by too much. The output has the number of blocks that would decide."""
-    text = f"{found}; cotejo again over cotejo {again}" if again else str(found)
-    needed = would_decide(found, share)
-    if needed > found.blocks:
-        text += f"; {needed} blocks would have an interval as narrow as the goal"
-    off = abs(found.value - 1)
-    reaches = found.low <= 1 + share and found.high >= 1 - share
-    if off > share and (reaches or (again and abs(again.value - 1) >= off)):
-        print(f"bench: open    {goal}: {text}", flush=True)
-    else:
-        say(goal, text, off <= share)

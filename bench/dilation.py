@@ -9,7 +9,8 @@ compared with the time that arithmetic gives for the declared network.
 import math
 import statistics
 
-from bench.common import all_at_once, launch_on_hosts, say
+from bench.common import say
+from bench.launching import all_at_once, launch_on_hosts
 from reframe_tests.harness.backends import clusters, network_check
 from reframe_tests.harness.model import families
 

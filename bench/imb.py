@@ -11,13 +11,12 @@ COTEJO_IMB=/path/{mpi}/IMB-MPI1 is their path, where {mpi} stands for the MPI's 
 import functools
 import os
 import pathlib
-import random
 import statistics
 import tempfile
 
-from bench import one_process
-from bench.collective_tools import interposed, ours, present, theirs, times_of
-from bench.common import ratio_of, ratio_within, say_beside, side_of, skip
+from bench import comparing, one_process
+from bench.common import skip
+from bench.launching import interposed, ours, present, theirs, times_of
 from reframe_tests.harness.foreign import imb_tables
 from tests.launching import STACK
 
@@ -39,9 +38,9 @@ AGAINST = {
     "Sendrecv": (["exchange", "--primitive", "sendrecv"], "exchange-sendrecv", 0.05),
     **{name.capitalize(): (["collective", "--element", "float",
                             "--per-rank", "yes", "--operation", name], name, 0.05)
-       for name in ("bcast", "allreduce", "alltoall")}}
-SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
-         for name, (words, *_) in AGAINST.items()}
+       for name in ("bcast", "allreduce", "alltoall", "barrier")}}
+SIZES = {name: (1, 1 << 20) if words[0] != "collective" else (0,) if name == "Barrier" else
+         (8, 1 << 10, 1 << 16, 1 << 20) for name, (words, *_) in AGAINST.items()}
 
 
 #: A thousand calls of a short size last a millisecond. So a launch measures it five times and the
@@ -89,7 +88,7 @@ def words_as_imb(name, sizes, changes=None):
     words = AGAINST[name][0]
     options = {**AS_IMB, **(EACH if words[0] == "collective" else ROW), **ALIKE.get(name, {}),
                **(changes or {})}
-    return [*words, "--sizes", ",".join(map(str, (4, *sizes))),
+    return [*words, "--sizes", ",".join(str(size or 8) for size in (4, *sizes)),
             *(str(word) for option in options.items() for word in option)]
 
 
@@ -119,15 +118,6 @@ def as_imb(family, name, sizes, *, changes=None, alone=False, otherwise=""):
     return found
 
 
-def in_one_process(family, name, sizes, **variables):
-    """Size -> times of cotejo, IMB and cotejo again, of a launch that has both in its ranks."""
-    variables = one_process.variables(family, *words_as_imb(name, sizes), **variables)
-    with tempfile.TemporaryDirectory() as folder:
-        found = by_imb(family, name, sizes, folder=folder, **variables)
-        return one_process.of_sizes(
-            found, pathlib.Path(folder), lambda rows: times_as_imb(name, sizes, rows))
-
-
 def means(times):
     """The mean of the calls that count, for each round of calls."""
     rounds = range(0, len(times) - BEFORE - CALLS + 1, BEFORE + CALLS)
@@ -146,102 +136,37 @@ def ways_of(name):
         ways |= {"no counters": functools.partial(as_imb, otherwise="no-counters"),
                  "theirs with counters": functools.partial(by_imb, otherwise="counters"),
                  "cotejo's barrier": functools.partial(as_imb, changes={"--start": "barrier"})}
+    if name == "Barrier":  # IMB times one loop of calls, with nothing between them
+        ways["one loop"] = functools.partial(as_imb, changes={"--start": "loop"})
     return ways
 
 
-def within_of(family, name, sizes, blocks):
-    """Size -> way -> times of launches that have both in one process."""
-    ways = one_process.ways(family, barriers=AGAINST[name][0][0] == "collective")
-    found = {size: {} for size in sizes}
-    for way, variables in ways.items():
-        launch = functools.partial(in_one_process, family, name, sizes, **variables)
-        for size, times in one_process.launches(launch, blocks).items():
-            found[size][way] = times
-    return found
+def in_one_process(family, name, sizes, **variables):
+    """Size -> times of cotejo, IMB and cotejo again, of a launch that has both in its ranks."""
+    return one_process.launch(
+        family, words_as_imb(name, sizes), functools.partial(by_imb, family, name, sizes),
+        functools.partial(times_as_imb, name, sizes), **variables)
 
 
-#: The ways that decide whether the goal is met. The other ways explain why it is not.
-FIRST = ("theirs", "ours", "again")
-
-
-def add_turns(found, cell, ways, blocks):
-    """Adds launches of a cell (MPI, operation, sizes) to way -> block -> times. Each block draws
-    their order, since a launch gets the memory that the launch before it left."""
-    for block in blocks:
-        for way in random.Random(block).sample(list(ways), len(ways)):
-            found[way][block] = ways[way](*cell)
-
-
-def of_size(found, size):
-    """Way -> block -> time, of the launches that have this size."""
-    return {way: {block: times[size] for block, times in runs.items() if size in times}
-            for way, runs in found.items()}
-
-
-def far(name, of):
-    """Whether cotejo's time differs from IMB's by more than the goal allows."""
-    return (min(len(of[way]) for way in FIRST) >= 5
-            and abs(ratio_of(of["ours"], of["theirs"]).value - 1) > AGAINST[name][2])
+def comparison(family, name):
+    """cotejo and IMB with one operation."""
+    share = AGAINST[name][2]
+    ways = {way: functools.partial(start, family, name) for way, start in ways_of(name).items()}
+    settings = one_process.ways(family, barriers=AGAINST[name][0][0] == "collective")
+    return comparing.Comparison(
+        lambda size: f"{name} of {size} B over IMB within {100 * share:.0f} %, {family.name}",
+        share, SIZES[name], {way: ways[way] for way in comparing.FIRST},
+        {way: start for way, start in ways.items() if way not in comparing.FIRST},
+        {way: ("ours", way) if comparing.side_of(way) == "theirs" else (way, "theirs")
+         for way in ways if way not in comparing.FIRST},
+        lambda sizes: one_process.within(
+            functools.partial(in_one_process, family, name, sizes), settings, 2 * BLOCKS))
 
 
 def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
-    """Compares interleaved launches of cotejo and IMB. cotejo is launched twice: if its own times
-    differ as much, the machine is too noisy for a result. If a size misses the goal, as many
-    blocks follow that also change one property at a time. The goal is also met if one of these
-    changes explains the difference. The effect of each change is printed."""
     for family in present():
         if not find(family):
             skip(f"times of IMB, {family.name}", "no IMB-MPI1 of it; name one by COTEJO_IMB")
             continue
         for name in names:
-            ways = ways_of(name)
-            found, within = {way: {} for way in ways}, {}
-            add_turns(found, (family, name, SIZES[name]), {way: ways[way] for way in FIRST},
-                      range(blocks))
-            if off := [size for size in SIZES[name] if far(name, of_size(found, size))]:
-                add_turns(found, (family, name, off), ways, range(blocks, 2 * blocks))
-                within = within_of(family, name, off, blocks)
-            for size in SIZES[name]:
-                say_over_imb(family, name, size, of_size(found, size), within.get(size, {}))
-
-
-def changes_of(of):
-    """Changed property -> the two times that it should make equal, and its effect on the time of
-    the program that was changed."""
-    return {way: ((of[way], of["theirs"]) if side_of(way) == "ours" else (of["ours"], of[way]),
-                  ratio_of(of[way], of[side_of(way)]))
-            for way in of if way not in FIRST}
-
-
-def explained(of, share, within):
-    """The first change that explains the difference, and the ratio with it, or None. Such a change
-    alters the time by more than launches differ and brings both within the goal. One process for
-    both, where launches do not differ, explains it, too."""
-    for way, (pair, change) in changes_of(of).items():
-        found = ratio_of(*pair)
-        if abs(found.value - 1) <= share and not change.low <= 1 <= change.high:
-            return way, found
-    found = {way: ratio_within(one_process.over(times)) for way, times in within.items()}
-    return next((pair for pair in found.items() if abs(pair[1].value - 1) <= share), None)
-
-
-def say_over_imb(family, name, size, of, within):
-    """Prints the results of one size. `of` is way -> block -> time, and `within` is way -> times
-    in one process."""
-    share = AGAINST[name][2]
-    goal = f"{name} of {size} B over IMB within {100 * share:.0f} %, {family.name}"
-    needed = of if far(name, of) else FIRST
-    if few := [way for way in needed if len(of[way]) < 5]:
-        skip(goal, "fewer than 5 launches of " + ", ".join(few))
-        return
-    found = ratio_of(of["ours"], of["theirs"])
-    within = {way: times for way, times in within.items() if len(times) >= 5}
-    if needed is of:
-        print(f"bench: {goal}: {found}",
-              *(f"{way}, by which it is {change}, leaves {ratio_of(*pair)}"
-                for way, (pair, change) in changes_of(of).items()),
-              *(f"{way} {one_process.say(times)}" for way, times in within.items()),
-              sep="; ", flush=True)
-        if cause := explained(of, share, within):
-            goal, found = f"{goal}, {cause[0]}", cause[1]
-    say_beside(goal, share, found, ratio_of(of["again"], of["ours"]))
+            comparing.hold(comparison(family, name), blocks)

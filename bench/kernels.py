@@ -8,18 +8,18 @@ COTEJO_PEER_FFTW  FOLDER/MPI/{include/fftw3-mpi.h, lib/libfftw3_mpi.so}
 COTEJO_PEER_NAS   FOLDER/MPI/{is.W.x, is.A.x}
 """
 
+import functools
 import os
 import pathlib
-import random
 import re
 import sys
 import tempfile
 
-from bench.common import parser_of, ratio_of, say, skip
-from reframe_tests.harness.machine import disk
+from bench import launching
+from bench.common import parser_of, say, skip
+from bench.comparing import in_turns, ratio_of
 from reframe_tests.harness.model import families
 from stack.build import compile_benchmarks
-from tests.launching import launch_once, rows_of
 
 ROUNDS = 9
 FFT = ["fft", "--effort", "estimate", "--budget", "0.5", "--min-repetitions", "3"]
@@ -29,39 +29,25 @@ RADIX = ["radix", "--budget", "0.3", "--min-repetitions", "3"]
 KEYS = {1 << 19: ("W", 16), 1 << 22: ("A", 19)}
 
 
-class Machine:
-    """One MPI of the stack, over shared memory on two cores."""
-
-    def __init__(self, family, stack):
-        self.family, self.stack = family, stack
-        self.cotejo = family.prefix(stack) / "bin/cotejo"
-
-    def launch(self, program, arguments):
-        """Output of one launch of 2 ranks."""
-        done = launch_once(self.family, *map(str, arguments), program=program, timeout=300)
-        if done.returncode:
-            sys.exit(f"bench: {' '.join(map(str, done.args))}: {done.stderr.strip()[-300:]}")
-        return done.stdout
-
-    def measure(self, program, arguments, factor):
-        """Median time in s by (operation, value of `factor`), and peak memory in B likewise."""
-        with tempfile.TemporaryDirectory() as folder:
-            self.launch(program, [*arguments, "--output", f"{folder}/samples"])
-            summary = disk.read_json(pathlib.Path(folder) / "samples.json")["summary"]
-            rows = rows_of(pathlib.Path(folder) / "samples.csv")
-        times = {(row["operation"], int(row[factor])): row["median_s"] for row in summary}
-        peaks = {(row["operation"], int(float(row[factor]))): float(row["peak_bytes"])
-                 for row in rows}
-        return times, peaks
+def measure(family, arguments, factor, program=None):
+    """Median time in s by (operation, value of `factor`) of one launch, and peak memory in B
+    likewise."""
+    found = launching.ours(family, *map(str, arguments), program=program, timeout=300)
+    if not found:
+        sys.exit(f"bench: {family.title}: a launch of `{arguments[0]}` failed")
+    record, rows = found
+    times = {(row["operation"], int(row[factor])): row["median_s"] for row in record["summary"]}
+    peaks = {(row["operation"], int(float(row[factor]))): float(row["peak_bytes"])
+             for row in rows}
+    return times, peaks
 
 
 def interleaved(*sides):
-    """Times by (operation, value), then by round: each round has every program once."""
+    """Times by (operation, value), then by round: each round has every program once; and the
+    highest peaks of memory."""
     found, peaks = {}, {}
-    draw = random.Random(1)
-    for number in range(ROUNDS):
-        for side in draw.sample(sides, len(sides)):
-            times, memory = side()
+    for runs in in_turns(dict(enumerate(sides)), ROUNDS).values():
+        for number, (times, memory) in runs.items():
             for key, value in times.items():
                 found.setdefault(key, {})[number] = value
             for key, value in memory.items():
@@ -69,30 +55,35 @@ def interleaved(*sides):
     return found, peaks
 
 
-def peer_build(machine, root):
-    """The benchmark with FFTW's MPI transform built in, or None with a printed reason."""
-    folder = os.environ.get("COTEJO_PEER_FFTW")
-    name = machine.family.name
-    goal = f"FFT against FFTW's own MPI transform, {name}"
+def peer_of(family, variable, goal):
+    """The folder of a peer's programs for an MPI, or None with a printed reason."""
+    folder = os.environ.get(variable)
     if not folder:
-        return skip(goal, "COTEJO_PEER_FFTW names no folder")
-    prefix = pathlib.Path(folder) / name
-    if not prefix.exists():
-        return skip(goal, f"no {prefix}")
-    compile_benchmarks(machine.family, machine.stack, root / name,
-                       [f"-DCOTEJO_FFTW_MPI={prefix.resolve()}"])
-    return root / name / "cotejo"
+        return skip(goal, f"{variable} names no folder")
+    found = pathlib.Path(folder) / family.name
+    return found if found.exists() else skip(goal, f"no {found}")
 
 
-def fft(machine, root):
-    name, log2 = machine.family.name, ",".join(map(str, POINTS))
-    program = peer_build(machine, root)
-    sides = [lambda: machine.measure(program or machine.cotejo,
-                                     [*FFT, "--log2", log2, "--variant", "fused"], "log2_points")]
-    if program:
-        sides.append(lambda: machine.measure(
-            program, [*FFT, "--log2", log2, "--variant", "fftw-mpi"], "log2_points"))
-    times, peaks = interleaved(*sides)
+def peer_build(family, stack, root):
+    """The benchmark with FFTW's MPI transform built in, or None with a printed reason."""
+    name = family.name
+    prefix = peer_of(family, "COTEJO_PEER_FFTW", f"FFT against FFTW's own MPI transform, {name}")
+    if prefix:
+        compile_benchmarks(family, stack, root / name,
+                           [f"-DCOTEJO_FFTW_MPI={prefix.resolve()}"])
+        return root / name / "cotejo"
+    return None
+
+
+def fft(family, stack, root):
+    name, log2 = family.name, ",".join(map(str, POINTS))
+    program = peer_build(family, stack, root)
+
+    def side(variant):
+        return lambda: measure(family, [*FFT, "--log2", log2, "--variant", variant],
+                               "log2_points", program)
+
+    times, peaks = interleaved(*map(side, ("fused", "fftw-mpi") if program else ("fused",)))
     for points in POINTS:
         if program:
             found = ratio_of(times["fft-fused", points], times["fft-fftw-mpi", points])
@@ -103,51 +94,42 @@ def fft(machine, root):
             f"{share:.2f}", 0 < share <= 3.5)
 
 
-def nas(machine, letter, keys):
+def nas(family, program, keys):
     """Seconds in which NAS IS ranks all keys of 2 ranks once; its rate has the most digits."""
-    program = pathlib.Path(os.environ["COTEJO_PEER_NAS"]) / machine.family.name / f"is.{letter}.x"
-    output = machine.launch(program, [])
+    done = launching.run(family, program=program, timeout=300)
+    output = done.stdout if done and not done.returncode else ""
     rate = re.search(r"Mop/s total\s*=\s*([0-9.]+)", output)
     if not (rate and re.search(r"Verification\s*=\s*SUCCESSFUL", output)):
         sys.exit(f"bench: {program} says no rate: {output[-300:]}")
     return 2 * keys / (1e6 * float(rate[1]))
 
 
-def radix(machine):
-    name = machine.family.name
+def radix(family):
     keys = ",".join(map(str, KEYS))
 
     def side(variant):
-        return lambda: machine.measure(
-            machine.cotejo, [*RADIX, "--keys", keys, "--variant", variant], "keys")
+        return lambda: measure(family, [*RADIX, "--keys", keys, "--variant", variant], "keys")
 
     times, _ = interleaved(*map(side, ("alone", "alltoallv", "split")))
     for count in KEYS:
         found = max(ratio_of(times["radix-alone", count], times[f"radix-{variant}", count])
                     for variant in ("alltoallv", "split"))
-        say(f"keys/s of 2 x {count} keys over sorts without messages, {name}, at least 0.6",
+        say(f"keys/s of 2 x {count} keys over sorts without messages, {family.name}, at least 0.6",
             str(found), found.value >= 0.6)
 
 
-def against_nas(machine):
-    name = machine.family.name
-    goal = f"keys/s against NAS IS, {name}"
-    folder = os.environ.get("COTEJO_PEER_NAS")
-    if not folder:
-        return skip(goal, "COTEJO_PEER_NAS names no folder")
-    if not (pathlib.Path(folder) / name).exists():
-        return skip(goal, f"no {folder}/{name}")
-    for count, (letter, bits) in KEYS.items():
-        ours = [*RADIX, "--keys", count, "--range", bits, "--variant", "split",
-                "--distribution", "gaussian"]
+def against_nas(family):
+    folder = peer_of(family, "COTEJO_PEER_NAS", f"keys/s against NAS IS, {family.name}")
+    for count, (letter, bits) in KEYS.items() if folder else ():
+        own = [*RADIX, "--keys", count, "--range", bits, "--variant", "split",
+               "--distribution", "gaussian"]
         times, _ = interleaved(
-            lambda ours=ours: machine.measure(machine.cotejo, ours, "keys"),
-            lambda letter=letter, count=count: ({("is", count): nas(machine, letter, count)},
-                                               {}))
+            functools.partial(measure, family, own, "keys"),
+            lambda letter=letter, count=count: (
+                {("is", count): nas(family, folder / f"is.{letter}.x", count)}, {}))
         found = ratio_of(times["is", count], times["radix-split", count])
-        say(f"keys/s of 2 x {count} keys over NAS IS class {letter}, {name}, above 1", str(found),
-            found.value > 1)
-    return None
+        say(f"keys/s of 2 x {count} keys over NAS IS class {letter}, {family.name}, above 1",
+            str(found), found.value > 1)
 
 
 def measure_all(stack, mpi=None):
@@ -156,10 +138,9 @@ def measure_all(stack, mpi=None):
                if f.installed(stack) and mpi in (None, f.name)]
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         for family in present:
-            machine = Machine(family, stack)
-            fft(machine, pathlib.Path(folder))
-            radix(machine)
-            against_nas(machine)
+            fft(family, stack, pathlib.Path(folder))
+            radix(family)
+            against_nas(family)
 
 
 def main():

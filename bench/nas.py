@@ -6,15 +6,16 @@ folder of `NPB3.4-MPI` and `NPB3.4-OMP`, each with `bin/ep.A.x` and so on. The m
 are compared where there is `NPB3.3-MZ-MPI` or `NPB3.4-MZ-MPI`, with `bin/sp-mz.W.RANKS` or `.x`.
 """
 
+import functools
 import os
 import pathlib
-import random
 import re
 import statistics
 import subprocess
 import tempfile
 
-from bench.common import over_blocks, skip
+from bench.common import skip
+from bench.comparing import in_turns, ratio_within
 from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.launching import rows_of
@@ -67,14 +68,6 @@ def theirs(family, stack, split, program):
     return float(found[1])
 
 
-def pair(family, stack, program, case, split):
-    """Rates of one run of each program, in random order: cotejo's, NAS's."""
-    turns = [lambda: ours(family, stack, case, split),
-             lambda: theirs(family, stack, split, program)]
-    got = {i: turns[i]() for i in random.sample([0, 1], 2)}
-    return got[0], got[1]
-
-
 def measure(stack, say):
     """Reports, for each kernel by ranks and by threads on 2 cores, how cotejo's rate compares."""
     name, _, folder = os.environ.get("COTEJO_NPB", "").partition("=")
@@ -89,8 +82,10 @@ def measure(stack, say):
             if not program:
                 skip(goal, f"no {case} in {root}")
                 continue
-            pairs = [pair(family, stack, program, case, split) for _ in range(BLOCKS)]
-            found = over_blocks(
-                lambda chosen: statistics.median(a / b for a, b in chosen), pairs)
-            say(goal, f"{found}; {statistics.median(a for a, _ in pairs):.0f} Mop/s against "
-                f"{statistics.median(b for _, b in pairs):.0f}", found.value >= 0.95)
+            ways = in_turns({"ours": functools.partial(ours, family, stack, case, split),
+                             "theirs": functools.partial(theirs, family, stack, split, program)},
+                            BLOCKS)
+            mine, peers = ways["ours"], ways["theirs"]
+            found = ratio_within({block: rate / peers[block] for block, rate in mine.items()})
+            say(goal, f"{found}; {statistics.median(mine.values()):.0f} Mop/s against "
+                f"{statistics.median(peers.values()):.0f}", found.value >= 0.95)

@@ -5,49 +5,56 @@ NetPIPE is Debian's: netpipe-openmpi and netpipe-mpich2, with openmpi-bin, libop
 mpich and libmpich-dev to build cotejo with the same libraries. Without them NetPIPE is skipped.
 """
 
+import functools
 import pathlib
-import random
 import shutil
 import statistics
 
-from bench.common import ratio_of, say, skip
-from bench.pair_launching import Lost, launch, times
+from bench import comparing
+from bench.common import skip
+from bench.launching import ours, run, times_by_size
 from reframe_tests.harness.model import families
 from stack import build, split_prefix
 
 SIZES = [(1, "1 B"), (1 << 10, "1 KiB"), (1 << 16, "64 KiB"), (1 << 20, "1 MiB")]
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 NETPIPE_TIME = 0.1  # s of a launch, in which it measures
+#: Of a launch.
+LIMIT_S = 60
 
 
 # NetPIPE's result is the least of three means. Launches differ more than messages, so there are
 # many short launches.
 
-def of_netpipe(family, stack, transport, folder, cell):
-    size, count = cell
-    launch(family, stack, transport, folder, shutil.which(NETPIPE[family.name]), "-p", "0",
-           "-l", str(size), "-u", str(size), "-n", str(count), "-o", "np.out")
-    lines = [line.split() for line in (folder / "np.out").read_text().splitlines()]
-    # NetPIPE's seconds have eight decimals, its Mbit/s (of 2^20 bit) more digits.
-    return next(size * 8 / (float(rate) * (1 << 20))
-                for found, rate, _ in lines if int(found) == size)
+def of_netpipe(family, stack, transport, counts, sizes):
+    """Size -> one-way time in s; `counts`: the number of messages of each size."""
+    found = {}
+    for size in sizes:
+        done = run(family, "-p", "0", "-l", str(size), "-u", str(size), "-n", str(counts[size]),
+                   "-o", "np.out", program=shutil.which(NETPIPE[family.name]), stack=stack,
+                   transport=transport, folder=stack, timeout=LIMIT_S)
+        if done and done.returncode == 0:
+            lines = [line.split() for line in (stack / "np.out").read_text().splitlines()]
+            # NetPIPE's seconds have eight decimals, its Mbit/s (of 2^20 bit) more digits.
+            (rate,) = [rate for at, rate, _ in lines if int(at) == size]
+            found[size] = size * 8 / (float(rate) * (1 << 20))
+    return found
 
 
-def of_ours(family, stack, transport, folder, cell):
+def of_ours(family, stack, transport, sizes):
     """The same summary for cotejo, which sends as NetPIPE: from the buffer of the last receive."""
-    size, _ = cell
-    launch(family, stack, transport, folder, stack / "build" / family.name / "cotejo", "pingpong",
-           "--sizes", str(size), "--buffer", "one", "--rse", "0", "--budget",
-           str(NETPIPE_TIME), "--max-repetitions", "1000000", "--output", "samples")
-    samples = times(folder)[size]
-    third = len(samples) // 3
-    return min(statistics.fmean(samples[i * third:(i + 1) * third]) for i in range(3))
-
-
-def messages_for(family, stack, transport, folder, size):
-    """The number of messages there and back for each of three runs, so that NetPIPE takes as long
-    as cotejo."""
-    return max(10, int(NETPIPE_TIME / 6 / of_ours(family, stack, transport, folder, (size, 0))))
+    found = {}
+    for size in sizes:
+        done = ours(family, "pingpong", "--sizes", str(size), "--buffer", "one", "--rse", "0",
+                    "--budget", str(NETPIPE_TIME), "--max-repetitions", "1000000", stack=stack,
+                    program=stack / "build" / family.name / "cotejo", transport=transport,
+                    timeout=LIMIT_S)
+        if done:
+            samples = times_by_size(done[1])[size]
+            third = len(samples) // 3
+            found[size] = min(statistics.fmean(samples[i * third:(i + 1) * third])
+                              for i in range(3))
+    return found
 
 
 def debian_stack(folder):
@@ -65,42 +72,18 @@ def debian_stack(folder):
     return found
 
 
-def timed(root, cells, blocks):
-    """(family, transport, size, tool) of the cells -> block -> one-way time in s."""
-    tools, found = {"ours": of_ours, "netpipe": of_netpipe}, {}
-    for block in range(blocks):
-        for family, transport, tool, cell in random.Random(block).sample(cells, len(cells)):
-            try:
-                seconds = tools[tool](family, root, transport, root, cell)
-            except Lost as err:
-                print(f"{err}; not counted", flush=True)
-                continue
-            found.setdefault((family.title, transport, cell[0], tool), {})[block] = seconds
-    return found
-
-
-def netpipe(stack, root, blocks=40):
+def netpipe(_stack, root, blocks=40):
     """cotejo's one-way time over NetPIPE's under the system's MPIs. A size beyond 5 % is measured
-    once more, with the two tools' launches next to each other."""
-    # (size in B, messages): NetPIPE needs the number of messages, cotejo a time limit.
-    ways = [(family, transport, (size, messages_for(family, root, transport, root, size)))
-            for family in debian_stack(root) for transport in ("shm", "tcp") for size, _ in SIZES]
-
-    def both(chosen):
-        return [(family, transport, tool, cell) for family, transport, cell in chosen
-                for tool in ("ours", "netpipe")]
-
-    def held(found, family, transport, cell):
-        return ratio_of(*(found[family.title, transport, cell[0], tool]
-                          for tool in ("ours", "netpipe")))
-
-    found = timed(root, both(ways), blocks)
-    for way in ways:
-        ratio = held(found, *way)
-        text = str(ratio)
-        if abs(ratio.value - 1) > 0.05:
-            ratio = held(timed(root, both([way]), blocks), *way)
-            text += f"; measured once more: {ratio}"
-        family, transport, (size, _) = way
-        say(f"ping-pong {dict(SIZES)[size]} over NetPIPE, {family.title}, {transport}, within 5 %",
-            text, abs(ratio.value - 1) <= 0.05)
+    once more."""
+    for family in debian_stack(root):
+        for transport in ("shm", "tcp"):
+            first = functools.partial(of_ours, family, root, transport)
+            # NetPIPE needs the number of messages, so that it takes as long as cotejo.
+            counts = {size: max(10, int(NETPIPE_TIME / 6 / time_s))
+                      for size, time_s in first(dict(SIZES)).items()}
+            comparing.hold(comparing.Comparison(
+                lambda size, place=f"{family.title}, {transport}":
+                    f"ping-pong {dict(SIZES)[size]} over NetPIPE, {place}, within 5 %",
+                0.05, tuple(counts),
+                {"theirs": functools.partial(of_netpipe, family, root, transport, counts),
+                 "ours": first}), blocks)

@@ -9,11 +9,13 @@ gets new pages. So launches of both programs differ at small sizes though both d
 
 import functools
 import math
+import pathlib
 import subprocess
+import tempfile
 import typing
 
-from bench.collective_tools import interposed, kept
-from bench.common import YIELDING, ratio_within
+from bench.comparing import FEWEST, ratio_within
+from bench.launching import YIELDING, interposed, kept
 from stack.build import environment
 from tests.launching import FAMILIES, STACK, interposer, rows_of
 
@@ -55,24 +57,38 @@ def ways(family, *, barriers=False, threads=False):
     return found
 
 
-def of_sizes(found, folder, read):
-    """Size -> times of one launch. `found` has the times of the other program, and `read` computes
-    cotejo's times from the samples in the folder."""
-    paths = [folder / f"{part}.csv" for part in ("before", "after")]
-    if not all(path.exists() for path in paths):
-        print("bench: cotejo failed in another program's ranks", flush=True)
-        return {}
-    before, after = (read(rows_of(path)) for path in paths)
+def launch(family, words, theirs, read, **settings):
+    """Size -> times of one launch with both programs. `words` are cotejo's; `theirs` launches the
+    other program in a folder, and `read` computes cotejo's times from samples there."""
+    with tempfile.TemporaryDirectory() as name:
+        found = theirs(folder=pathlib.Path(name), **variables(family, *words, **settings))
+        paths = [pathlib.Path(name, f"{part}.csv") for part in ("before", "after")]
+        if not all(path.exists() for path in paths):
+            print("bench: cotejo failed in another program's ranks", flush=True)
+            return {}
+        before, after = (read(rows_of(path)) for path in paths)
     return {size: Times(before[size], time_s, after[size])
             for size, time_s in found.items() if size in before and size in after}
 
 
-def launches(launch, blocks):
-    """Size -> block -> times of one launch."""
+def within(start, settings, blocks, reading=None):
+    """Size -> way -> block -> cotejo's time over the other program's, of the launches that `start`
+    makes with the variables of each way; `reading`: words, and the time in s of the readings of a
+    clock that the other program makes in one operation, which further ways add to cotejo's."""
     found = {}
-    for block in range(blocks):
-        for size, times in launch().items():
-            found.setdefault(size, {})[block] = times
+    for way, variables in settings.items():
+        runs = [start(**variables) for _ in range(blocks)]
+        for size in dict.fromkeys(size for run in runs for size in run):
+            times = {block: run[size] for block, run in enumerate(runs) if size in run}
+            of = found.setdefault(size, {})
+            of[way] = over(times)
+            if len(times) >= FEWEST:
+                print(f"bench: {way}, {size} B: cotejo after over before "
+                      f"{ratio_within(again(times))}", flush=True)
+            if reading:
+                of[f"{way}, {reading[0]}"] = {
+                    block: ratio + reading[1] / times[block].theirs
+                    for block, ratio in of[way].items()}
     return found
 
 
@@ -84,7 +100,3 @@ def over(times):
 def again(times):
     """Block -> cotejo's time after the other program over its time before."""
     return {block: of.after / of.before for block, of in times.items()}
-
-
-def say(times):
-    return f"{ratio_within(over(times))}, cotejo after over before {ratio_within(again(times))}"

@@ -26,25 +26,20 @@ import os
 import pathlib
 import random
 import statistics
-import subprocess
+import sys
 import tempfile
 import typing
 
-from bench.collective_tools import present
-from bench.common import YIELDING, parser_of, say, skip
-from tests.launching import STACK, command_of, interposer
+import yaml
+
+from bench.common import REPO, parser_of, say, skip
+from bench.launching import YIELDING, ours, present
+from tests.launching import STACK, interposer
 
 BLOCKS = int(os.environ.get("BLOCKS") or 12)
-BUDGET = ["--budget", "0.03"]
 LEAST, LEAST_S, MOST = 0.1, 100e-9, 10
 LOOKS = (1, 3)  # blocks of the first look, of the last one, in BLOCKS
 ERROR = 0.05
-STARTUP = ["startup", "--budget", "0.1"]
-ONESIDED = ["onesided", "--operation", "all", "--window", "allocate", "--sizes", "8", "--budget",
-            "0.01", "--synchronisation"]
-BOTH = ["bandwidth", "--ways", "both", "--queue", "1,16", "--sizes", "1", *BUDGET]
-THREADS = ["threads", "--threads", "1", "--sizes", "1", *BUDGET, "--pattern"]
-QUEUE = ["--depth", "0,64", "--wildcard", "none", "--position", "last", *BUDGET]
 
 
 class Planted(typing.NamedTuple):
@@ -69,77 +64,38 @@ class Planted(typing.NamedTuple):
         return f"tail:{self.rare}:{share}" if self.rare and share else str(share)
 
 
-EXPERIMENTS = {
-    "onesided": Planted([*ONESIDED, "lock,lock_all,flush,flush_local"]),
-    # MPICH's fence is a barrier whose root, the origin, leaves once the target has come.
-    "onesided-fence": Planted([*ONESIDED, "fence"], ranks={"mpich": 1}),
-    "onesided-pscw": Planted([*ONESIDED, "pscw"], rank=1),
-    "onesided-requests": Planted([*ONESIDED, "wait"], operations=("rput", "rget")),
-    # The target waits in the library, so that only calls of the origin take longer.
-    "onesided-progress": Planted(["onesided-progress", "--operation", "put,get", "--window",
-                                  "allocate", "--synchronisation", "lock,flush", "--sizes", "8",
-                                  "--compute", "0", "--budget", "0.01"]),
-    "random-pairs": Planted(["pingpong", "--pairing", "random", "--sizes", "1", *BUDGET]),
-    "tails": Planted(["pingpong", "--sizes", "8", "--calls", "1", "--stage", "1000",
-                      "--min-repetitions", "100000", "--max-repetitions", "100000"], rare=0.002),
-    "matrix": Planted(["matrix", "--sizes", "8", *BUDGET]),
-    "files": Planted(["files", "--operation", "all", "--folder", tempfile.gettempdir(), "--sizes",
-                      "8", *BUDGET]),
-    "threads": Planted([*THREADS, "pingpong"]),
-    "threads-window": Planted([*THREADS, "window"], rank=1),
-    "partitioned": Planted(["partitioned", "--sizes", "64", "--partitions", "1,4", *BUDGET],
-                           rank=1),
-    "bandwidth": Planted(BOTH),
-    "bandwidth-persistent": Planted([*BOTH, "--requests", "persistent"]),
-    "fan-in": Planted(["fans", "--direction", "in", "--queue", "1,16", "--sizes", "1", *BUDGET]),
-    "fan-out": Planted(["fans", "--direction", "out", "--queue", "1,16", "--sizes", "1", *BUDGET],
-                       rank=1),
-    "stencil": Planted(["stencil", "--sizes", "1", "--way", "messages", *BUDGET]),
-    "stencil-neighbor": Planted(["stencil", "--sizes", "1", "--way", "neighbor", *BUDGET]),
-    "stencil-put": Planted(["stencil", "--sizes", "1", "--way", "put", *BUDGET]),
-    "stencil-get": Planted(["stencil", "--sizes", "1", "--way", "get", *BUDGET]),
-    "alltoall-put": Planted(["alltoall-variants", "--sizes", "1", "--way", "put", *BUDGET]),
-    "alltoall-get": Planted(["alltoall-variants", "--sizes", "1", "--way", "get", *BUDGET]),
-    "interference": Planted(["interference", "--sizes", "8", *BUDGET]),
-    "interference-beside": Planted(["interference", "--sizes", "8", *BUDGET], launched=4),
-    "collective-groups": Planted(["collective", "--operation", "bcast,allreduce", "--sizes", "8",
-                                  "--groups", "2", *BUDGET], launched=4),
-    "collective-in-place": Planted(["collective", "--operation", "allreduce,allgather,alltoall",
-                                    "--sizes", "8", "--buffers", "in-place", *BUDGET]),
-    "communicators": Planted(["communicators", *BUDGET]),
-    "matching-posted": Planted(["matching-posted", *QUEUE]),
-    "matching-unexpected": Planted(["matching-unexpected", *QUEUE], rank=1),
-    "datatypes": Planted(["datatypes", "--sizes", "64", "--budget", "0.01"]),
-    # The other rank makes use of a slow MPI_Init: it opens connections meanwhile.
-    "startup": Planted(STARTUP, operations=("startup-init", "startup-first-barrier")),
-    "startup-later": Planted(STARTUP, init="no",
-                             operations=("startup-first-alltoall", "startup-session")),
-}
+def experiments():
+    """Name -> experiment, from operations.yaml."""
+    found = yaml.safe_load((REPO / "bench/operations.yaml").read_text())
+    shared = {**found["shared"], "FOLDER": tempfile.gettempdir()}
+    for name, one in found["experiments"].items():
+        words = " ".join(shared.get(word, word) for word in one.pop("words").split()).split()
+        one["operations"] = tuple(one.get("operations", ("",)))
+        yield name, Planted(words, **one)
+
+
+EXPERIMENTS = dict(experiments())
 #: Columns of a launch's summary that have results; the other columns name the operation.
 FOUND = ("n", "median_s", "min_s", "p95_s", "p99_s", "p999_s", "max_s")
 
 
-def launch(family, planted, share, folder, keep=False):
+def launch(family, planted, share, keep=False):
     """Operation with its parameters -> median time in s, where a sample was valid. `keep`: ranks
     keep their core while they poll for messages."""
     libraries = [family.prefix(STACK) / "lib/libcotejo_slow.so"]
     if keep:
         libraries.append(interposer(family, "keep"))
-    command, env = command_of(
-        family, *planted.words, "--output", "samples", COTEJO_SLOW=planted.slow(share),
-        COTEJO_SLOW_RANK=str(planted.slowed(family)), COTEJO_SLOW_INIT=planted.init,
-        ranks=planted.launched, LD_PRELOAD=":".join(map(str, libraries)))
-    for old in folder.glob("samples*"):
-        old.unlink()
-    for last in (False, False, True):  # on a busy machine a launch may have no valid sample
-        done = subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True,
-                              check=last, timeout=300, stdin=subprocess.DEVNULL)
-        if done.returncode == 0:
+    for _ in range(3):  # on a busy machine a launch may have no valid sample
+        done = ours(family, *planted.words, COTEJO_SLOW=planted.slow(share), timeout=300,
+                    COTEJO_SLOW_RANK=str(planted.slowed(family)), COTEJO_SLOW_INIT=planted.init,
+                    ranks=planted.launched, LD_PRELOAD=":".join(map(str, libraries)))
+        if done:
             break
-    summary = json.loads((folder / "samples.json").read_text())["summary"]
+    else:
+        sys.exit(f"bench: three launches of `{planted.words[0]}` failed")
     time = "p999_s" if planted.rare else "median_s"
     return {" ".join(str(v) for name, v in row.items() if name not in FOUND): row[time]
-            for row in summary
+            for row in done[0]["summary"]
             if row.get(time) is not None and row["operation"].startswith(planted.operations)}
 
 
@@ -172,24 +128,24 @@ def look(family, experiment, kept, keep=False):
     path = kept / f"{family.name}-{experiment}{'-cores' if keep else ''}.json"
     run = json.loads(path.read_text()) if path.exists() else {}
     asked = [planted.words, planted.slowed(family), planted.init, list(planted.operations)]
-    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
-        def times(share):
-            return launch(family, planted, share, pathlib.Path(folder), keep)
 
-        if run.get("asked") != asked:
-            run = {"asked": asked, "blocks": [],
-                   "shares": {name: share_of(time_s, planted.rare)
-                              for name, time_s in times(0).items()}}
-        shares, blocks = run["shares"], run["blocks"]
-        sides = {"one": 0, "other": 0, **{str(share): share for share in shares.values()}}
-        for last in LOOKS:
-            while len(blocks) < last * BLOCKS:
-                order = random.Random(len(blocks)).sample(list(sides), len(sides))
-                blocks.append({side: times(sides[side]) for side in order})
-                path.write_text(json.dumps(run))
-            found = compare(shares, blocks)
-            if not missed_of(found):
-                break
+    def times(share):
+        return launch(family, planted, share, keep)
+
+    if run.get("asked") != asked:
+        run = {"asked": asked, "blocks": [],
+               "shares": {name: share_of(time_s, planted.rare)
+                          for name, time_s in times(0).items()}}
+    shares, blocks = run["shares"], run["blocks"]
+    sides = {"one": 0, "other": 0, **{str(share): share for share in shares.values()}}
+    for last in LOOKS:
+        while len(blocks) < last * BLOCKS:
+            order = random.Random(len(blocks)).sample(list(sides), len(sides))
+            blocks.append({side: times(sides[side]) for side in order})
+            path.write_text(json.dumps(run))
+        found = compare(shares, blocks)
+        if not missed_of(found):
+            break
     return shares, found, len(blocks)
 
 

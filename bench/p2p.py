@@ -7,15 +7,16 @@ of them; `make bench` runs all.
 
 import bisect
 import csv
+import functools
 import pathlib
-import random
 import statistics
+import sys
 import tempfile
 
-from bench.collective_tools import present
-from bench.common import launch_on_hosts, make, parser_of, run_r, say
+from bench.common import make, parser_of, run_r, say
+from bench.comparing import in_turns, over_blocks
+from bench.launching import hosts_of, launch_on_hosts, ours, present, times_by_size
 from bench.netpipe import netpipe
-from bench.pair_launching import hosts_of, launch, times
 from tests.launching import rows_of
 
 # Adaptive sizes against a grid that is everywhere as fine as they may get.
@@ -52,78 +53,70 @@ def likeness(blocks, tolerance=0.02):
     return statistics.median(ratios), near
 
 
-def intervals(values, drawn):
-    """(value, low, high) of each value, with the bounds from blocks that were drawn anew."""
-    columns = [sorted(column) for column in zip(*drawn, strict=True)]
-    return [(value, column[int(0.025 * len(column))], column[int(0.975 * len(column)) - 1])
-            for value, column in zip(values, columns, strict=True)]
-
-
 def alike(blocks, replicates=400):
     """Blocks of curves (adaptive, dense, dense again) -> ratio of adaptive to dense, shares of
     sizes within 2 % adaptive on dense and dense on dense, and their difference; with intervals.
 
     Two dense grids show how far curves agree that are measured in the same way: no method can
     agree better."""
-    def measures(chosen):
+    @functools.cache
+    def measures(*chosen):
         (value, near), (value_again, near_again), (_, same) = (
-            likeness([(b[i], b[j]) for b in chosen]) for i, j in ((0, 1), (0, 2), (1, 2)))
+            likeness([(blocks[b][i], blocks[b][j]) for b in chosen])
+            for i, j in ((0, 1), (0, 2), (1, 2)))
         near = (near + near_again) / 2
         return (value + value_again) / 2, near, same, near - same
 
-    draw = random.Random(1)
-    drawn = [measures(draw.choices(blocks, k=len(blocks))) for _ in range(replicates)]
-    return intervals(measures(blocks), drawn)
+    return [over_blocks(lambda chosen, i=i: measures(*chosen)[i], range(len(blocks)), replicates)
+            for i in range(4)]
 
 
-def explored(root, cells, last, blocks, start):
-    """Curves at all sizes of the dense grid up to `last` B, and numbers of measurements: (MPI,
-    transport, way) -> a list, one entry a block. `start(family, transport, words)` is a launch."""
+def explored(cells, last, blocks, start):
+    """(MPI, transport, way) -> block -> the curve at all sizes of the dense grid up to `last` B,
+    and the number of measurements. `start(family, transport, words)` returns the samples of a
+    launch."""
     sizes = dense_sizes(last)
     dense = ["--sizes", ",".join(map(str, sizes)), "--interleave", "yes"]
-    ways = {"adaptive": ["--sizes", f"1:{last}:x4", "--adaptive", "0.02"], "dense": dense,
-            "dense again": dense}
-    curves, taken = {}, {}
-    for block in range(blocks):
-        todo = [(*cell, way) for cell in cells for way in ways]
-        for family, transport, way in random.Random(block).sample(todo, len(todo)):
-            start(family, transport, ways[way])
-            found = times(root)
-            least = {size: min(of_size) for size, of_size in found.items()}
-            key = family.title, transport, way
-            curves.setdefault(key, []).append([interpolate(least, n) for n in sizes])
-            taken.setdefault(key, []).append(sum(map(len, found.values())))
-    return curves, taken
+    words = {"adaptive": ["--sizes", f"1:{last}:x4", "--adaptive", "0.02"], "dense": dense,
+             "dense again": dense}
+
+    def explore(family, transport, way):
+        found = times_by_size(start(family, transport, words[way]))
+        least = {size: min(times) for size, times in found.items()}
+        return [interpolate(least, n) for n in sizes], sum(map(len, found.values()))
+
+    return in_turns({(family.title, transport, way): functools.partial(
+        explore, family, transport, way) for family, transport in cells for way in words}, blocks)
 
 
-def tell_explored(curves, taken, place=""):
-    for title, transport in dict.fromkeys(key[:2] for key in curves):
-        share = (statistics.median(taken[title, transport, "adaptive"])
-                 / statistics.median(taken[title, transport, "dense"]))
+def tell_explored(found, place=""):
+    for title, transport in dict.fromkeys(key[:2] for key in found):
+        adaptive, dense, again = (found[title, transport, way].values() for way in (
+            "adaptive", "dense", "dense again"))
+        share = (statistics.median(taken for _, taken in adaptive)
+                 / statistics.median(taken for _, taken in dense))
         where = f"{title}, {transport}{place}"
         say(f"adaptive sizes take at most half of a dense grid's measurements, {where}",
             f"{share:.2f}", share <= 0.5)
-        blocks = [*zip(*(curves[title, transport, way]
-                         for way in ("adaptive", "dense", "dense again")), strict=True)]
+        blocks = [[curve for curve, _ in block]
+                  for block in zip(adaptive, dense, again, strict=True)]
         value, near, same, less = alike(blocks)
         say(f"adaptive sizes give the same curve within 2 %, {where}",
-            f"ratio at the median size {value[0]:.3f} [{value[1]:.3f}, {value[2]:.3f}]; within "
-            f"2 % at {100 * near[0]:.0f} % [{100 * near[1]:.0f}, {100 * near[2]:.0f}] of "
-            f"{len(blocks[0][0])} sizes, dense on dense at {100 * same[0]:.0f} % "
-            f"[{100 * same[1]:.0f}, {100 * same[2]:.0f}]; {len(blocks)} blocks",
-            value[1] >= 0.98 and value[2] <= 1.02 and (near[0] >= 0.95 or less[2] >= 0))
+            f"ratio at the median size {value}; share of {len(blocks[0][0])} sizes within 2 % "
+            f"{near}, dense on dense {same}",
+            value.low >= 0.98 and value.high <= 1.02 and (near.value >= 0.95 or less.high >= 0))
 
 
-def adaptive(stack, root, blocks=20):
+def adaptive(_stack, _root, blocks=20):
     """Adaptive sizes must give the same curve with half of the measurements."""
     rule = ["--min-repetitions", "50", "--max-repetitions", "50", "--sample-time", "20e-6"]
     cells = [(family, transport) for family in present() for transport in ("shm", "tcp")]
 
     def start(family, transport, words):
-        launch(family, stack, transport, root, family.prefix(stack) / "bin/cotejo", "pingpong",
-               *words, *rule, "--output", "samples")
+        found = ours(family, "pingpong", *words, *rule, transport=transport)
+        return found[1] if found else sys.exit("bench: a launch of adaptive sizes failed")
 
-    tell_explored(*explored(root, cells, 4 << 20, blocks, start))
+    tell_explored(explored(cells, 4 << 20, blocks, start))
 
 
 def adaptive_on_wire(stack, root, blocks=6):
@@ -134,8 +127,9 @@ def adaptive_on_wire(stack, root, blocks=6):
 
         def start(family, _, words):
             launch_on_hosts(family, hosts, root, "pingpong", *words, *rule)
+            return rows_of(root / "samples.csv")
 
-        tell_explored(*explored(root, cells, 1 << 16, blocks, start),
+        tell_explored(explored(cells, 1 << 16, blocks, start),
                       ", two hosts of a 100 Mbit/s Ethernet")
 
 
@@ -183,14 +177,14 @@ def overheads_on_wire(stack, root, blocks=5):
     way between the ranks: the processors do all the work, at once where a library can. The
     emulated gigabit is the same, since its frames take the processors longer than the wire."""
     with hosts_of(stack, root, "os + or by overlap at most EEL on an Ethernet") as hosts:
-        found = present() if hosts else []
-        launches = {family.title: [] for family in found}
-        for block in range(blocks):
-            for family in random.Random(block).sample(found, len(found)):
-                launch_on_hosts(family, hosts, root, "logp", "--sizes", WIRE_SIZES,
-                                "--budget", "0.03")
-                launches[family.title].append(shares_of_latency(root))
-    for title, shares in launches.items():
+        def start(family):
+            launch_on_hosts(family, hosts, root, "logp", "--sizes", WIRE_SIZES, "--budget", "0.03")
+            return shares_of_latency(root)
+
+        found = in_turns({family.title: functools.partial(start, family)
+                          for family in (present() if hosts else [])}, blocks)
+    for title, launches in found.items():
+        shares = [*launches.values()]
         medians = [statistics.median(launch[size] for launch in shares) for size in shares[0]]
         near = sum(share <= 1 for share in medians) / len(medians)
         say("os + or by overlap at most EEL in 95 % of sizes of 1.5 to 48 KiB, two hosts of a "

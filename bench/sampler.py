@@ -23,8 +23,9 @@ import tempfile
 
 from bench import collectives
 from bench import imb as bench_imb
-from bench.collective_tools import attempt, ours, present, theirs, times_of
-from bench.common import parser_of, ratio_of, say, say_beside, simulate, skip
+from bench.common import parser_of, say, skip
+from bench.comparing import FEWEST, in_turns, ratio_of, say_beside
+from bench.launching import attempt, ours, present, simulate, theirs, times_of
 from reframe_tests.harness.foreign import imb_tables
 from tests.launching import STACK, interposer, launch_once
 
@@ -40,27 +41,26 @@ NO_KERNEL = {"OMPI_MCA_smsc": "^cma,xpmem", "MPIR_CVAR_CH4_XPMEM_ENABLE": "0",
              "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
 
 
-def medians(record):
-    return {row["bytes"]: row["median_s"] for row in record["summary"]}
+def medians(family, *words, **variables):
+    """Size -> median time in s of one launch; None: it failed."""
+    found = ours(family, *words, **variables)
+    return found and {row["bytes"]: row["median_s"] for row in found[0]["summary"] if row["n"]}
 
 
 def null(blocks=BLOCKS):
     """The null operation runs the same code as the others: its time minus the clock's is the
     sampler's own."""
     for family in present():
-        own, batch = [], []
-        for _ in range(blocks):
-            found = ours(family, "pingpong", "--sizes", "1", "--budget", "0.01")
-            if found:
-                overhead = found[0]["observed"]["overhead"]
-                own.append(1e9 * (overhead["sample_s"] - overhead["clock_s"]))
-                batch.append(1e9 * overhead["call_s"])
-        for what, values, bound in (("a sample of one call", own, 10), ("a call of a batch", batch,
-                                                                        1)):
+        launches = [ours(family, "pingpong", "--sizes", "1", "--budget", "0.01")
+                    for _ in range(blocks)]
+        found = [one[0]["observed"]["overhead"] for one in launches if one]
+        for what, values, bound in (
+                ("a sample of one call", [one["sample_s"] - one["clock_s"] for one in found], 10),
+                ("a call of a batch", [one["call_s"] for one in found], 1)):
             if values:
-                value = statistics.median(values)
+                value = 1e9 * statistics.median(values)
                 say(f"the sampler's own time, {what}, under {bound} ns, {family.name}",
-                    f"{value:.2f} ns, at worst {max(values):.2f}", value < bound)
+                    f"{value:.2f} ns, at worst {1e9 * max(values):.2f}", value < bound)
 
 
 def layouts(offset):
@@ -90,22 +90,20 @@ def layout(blocks=BLOCKS):
              "--sync", "none", "--rse", "0", "--max-repetitions", "256", "--budget", "0.5"]
     for family in present():
         trap, offset = pit(family)
-        times = {name: [] for name in layouts(offset)}
-        for _ in range(blocks):
-            for name, (more, variables) in layouts(offset).items():
-                found = ours(family, *words, *more, **variables)
-                if found:
-                    times[name].append(1e6 * medians(found[0])[65536])
-        if not all(times.values()):
+        runs = in_turns({name: functools.partial(medians, family, *words, *more, **variables)
+                         for name, (more, variables) in layouts(offset).items()}, blocks)
+        times = {name: {block: one[65536] for block, one in of.items() if 65536 in one}
+                 for name, of in runs.items()}
+        if any(len(of) < FEWEST for of in times.values()):
             skip(f"the slow address, {family.name}", "launches failed")
             continue
-        told = ", ".join(f"{name} {statistics.median(t):.1f} [{min(t):.1f}, {max(t):.1f}]"
-                         for name, t in times.items())
-        blocks_of = {name: dict(enumerate(t)) for name, t in times.items()}
-        found = ratio_of(blocks_of["pit"], blocks_of["page"])
-        lines = ratio_of(blocks_of["whole lines"], blocks_of["page"])
-        cured = ratio_of(blocks_of["pit, cured"], blocks_of["page, cured"])
-        control = ratio_of(blocks_of["pit, cured, no kernel"], blocks_of["page, cured, no kernel"])
+        told = ", ".join(f"{name} {1e6 * statistics.median(t):.1f} [{1e6 * min(t):.1f}, "
+                         f"{1e6 * max(t):.1f}]" for name, of in times.items()
+                         for t in [of.values()])
+        found = ratio_of(times["pit"], times["page"])
+        lines = ratio_of(times["whole lines"], times["page"])
+        cured = ratio_of(times["pit, cured"], times["page, cured"])
+        control = ratio_of(times["pit, cured, no kernel"], times["page, cured, no kernel"])
         goal = (f"at least twice as long {offset} B further" if trap >= 2 else
                 f"within 10 % as long {offset} B further (no slow address here), or by complete "
                 "lines")
@@ -131,20 +129,15 @@ def under_two_seeds(family, pairs, *words):
     if launches failed."""
     words = ["pingpong", "--sizes", ",".join(map(str, SIZES)), "--budget", "0.02", *words,
              "--seed"]
-    wins, ratios = dict.fromkeys(SIZES, 0), {size: [] for size in SIZES}
-    for block in range(pairs):
-        seeds = ("1", "2") if block % 2 else ("2", "1")
-        launched = {seed: ours(family, *words, seed) for seed in seeds}
-        if all(launched.values()):
-            one, two = (medians(launched[seed][0]) for seed in ("1", "2"))
-            for size in SIZES:
-                wins[size] += one[size] < two[size]
-                ratios[size].append(one[size] / two[size])
-    if len(ratios[SIZES[0]]) < pairs:
+    one, two = in_turns({seed: functools.partial(medians, family, *words, seed)
+                         for seed in ("1", "2")}, pairs).values()
+    blocks = one.keys() & two.keys()
+    if len(blocks) < pairs:
         skip(f"launches that differ in their order, {family.name}",
-             f"{len(ratios[SIZES[0]])} of {pairs} pairs were measured")
+             f"{len(blocks)} of {pairs} pairs were measured")
         return []
-    return [(sign_test(wins[size], pairs), size, family.name, statistics.median(ratios[size]))
+    return [(sign_test(sum(one[b][size] < two[b][size] for b in blocks), pairs), size,
+             family.name, statistics.median(one[b][size] / two[b][size] for b in blocks))
             for size in SIZES]
 
 
@@ -246,11 +239,9 @@ def before(blocks=BLOCKS, size=65536):
     at a page and where malloc puts them. At a page, nothing that ran before may matter."""
     for family in present():
         for way in ["page", "malloc", *(["IMB"] if bench_imb.find(family) else [])]:
-            times = {"allreduce": {}, "bcast,allreduce": {}}
-            for block in range(blocks):
-                for operations in list(times)[::1 if block % 2 else -1]:
-                    times[operations][block] = allreduce(family, way, operations, size)
-            first, after = ({b: t for b, t in of.items() if t} for of in times.values())
+            first, after = in_turns({
+                operations: functools.partial(allreduce, family, way, operations, size)
+                for operations in ("allreduce", "bcast,allreduce")}, blocks).values()
             if len(first.keys() & after.keys()) < 5:
                 skip(f"an allreduce behind a broadcast, {way}, {family.name}", "launches failed")
                 continue
@@ -269,22 +260,17 @@ KNOWN_S = 2e-6
 DRIFTS = ("0", "1e-6", "-1e-6", "1e-5", "-1e-5")
 
 
-def in_turns(family, ways, blocks):
-    """Way -> block -> median time in s of QUICK, where a sample was valid; `ways`: more words."""
-    times = {way: {} for way in ways}
-    for block in range(blocks):
-        for way in list(ways)[::1 if block % 2 else -1]:
-            found = ours(family, *QUICK, *ways[way])
-            if found and found[0]["summary"][0]["n"]:
-                times[way][block] = found[0]["summary"][0]["median_s"]
-    return times
+def quick(family, *words):
+    """Median time in s of QUICK, where a sample was valid."""
+    return next(iter((medians(family, *QUICK, *words) or {}).values()), None)
 
 
 def lead(blocks=BLOCKS):
     """The lead before a start can change the time. The default lead must be long enough that the
     time no longer depends on it. The times with all leads are printed."""
     for family in present():
-        times = in_turns(family, {way: ["--lead", way] for way in LEADS}, blocks)
+        times = in_turns({way: functools.partial(quick, family, "--lead", way) for way in LEADS},
+                         blocks)
         if any(len(of) < 5 for of in times.values()):
             skip(f"time by lead, {family.name}", "launches failed")
             continue

@@ -17,7 +17,8 @@ import tempfile
 import time
 
 from bench import dilation, planning, quota
-from bench.common import beyond_launches, harness, launch_on_hosts, parser_of, say, simulate
+from bench.common import beyond_launches, harness, parser_of, say
+from bench.launching import launch_on_hosts, simulate
 from reframe_tests.harness.backends import clusters, network_check
 from reframe_tests.harness.model import families
 from tests import slurm_machine, slurm_studies

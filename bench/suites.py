@@ -10,7 +10,8 @@ import statistics
 import tempfile
 
 from bench import collectives, nas, netpipe, p2p
-from bench.common import beyond_launches, make, parser_of, ratio_of, say
+from bench.common import beyond_launches, make, parser_of, say
+from bench.comparing import ratio_of
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
 from tests.launching import rows_of

@@ -18,7 +18,8 @@ import tempfile
 import time
 from concurrent import futures
 
-from bench.common import missed, parser_of, print_table, say, simulate, skip
+from bench.common import missed, parser_of, print_table, say, skip
+from bench.launching import simulate
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import algorithm_settings, families, tuning_files

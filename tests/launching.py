@@ -32,16 +32,17 @@ CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_WAIT_MODE": "1"}
 
 
-def command_of(family, *words, ranks=2, guard_s=None, program=None, **variables):
+def command_of(family, *words, ranks=2, guard_s=None, program=None, transport="shm", stack=STACK,
+               **variables):
     """Command line and environment of the benchmark, or another program, under a family's
-    launcher; transport: shared memory."""
+    launcher."""
     launcher = test_launcher(family).split(";") if ranks == 2 else ["mpirun"]
     if guard_s:
-        launcher = [str(family.prefix(STACK) / "bin/cotejo-guard"), str(guard_s), "-r",
+        launcher = [str(family.prefix(stack) / "bin/cotejo-guard"), str(guard_s), "-r",
                     "guard.json", *(w for name in family.shared_memory for w in ("-m", name)),
                     *launcher]
-    env = {**environment(family, STACK), **family.transports["shm"].environment, **variables}
-    program = program or family.prefix(STACK) / "bin/cotejo"
+    env = {**environment(family, stack), **family.transports[transport].environment, **variables}
+    program = program or family.prefix(stack) / "bin/cotejo"
     return [*launcher, "-np", str(ranks), str(program), *words], env
 
 

@@ -2,14 +2,13 @@
 """The reports of a bench on a ratio: met, missed or open, and the launches that explain it."""
 
 import json
-import subprocess
 import types
 
 import pytest
 
 from bench import common as benching
+from bench import comparing, one_process
 from bench import imb as bench_imb
-from bench import one_process
 from bench import operations as bench_operations
 from bench import sampler as bench_sampler
 
@@ -25,8 +24,8 @@ AN_MPI = types.SimpleNamespace(name="an MPI")
 def test_a_difference_is_missed_where_its_interval_is_beyond_the_goal(
         capsys, monkeypatch, found, word):
     monkeypatch.setattr(benching, "missed", [])
-    benching.say_beside("ours over theirs", 0.05, benching.Ratio(*found, 8),
-                        benching.Ratio(1, 0.9, 1.1, 8))
+    comparing.say_beside("ours over theirs", 0.05, comparing.Ratio(*found, 8),
+                        comparing.Ratio(1, 0.9, 1.1, 8))
     assert capsys.readouterr().out.startswith(f"bench: {word} ")
     assert len(benching.missed) == (word == "NOT MET")
 
@@ -34,8 +33,8 @@ def test_a_difference_is_missed_where_its_interval_is_beyond_the_goal(
 def test_what_ours_differs_by_from_itself_decides_nothing(capsys, monkeypatch):
     """The interval is beyond the goal, but two launches of the same program differ as much."""
     monkeypatch.setattr(benching, "missed", [])
-    benching.say_beside("ours over theirs", 0.05, benching.Ratio(0.87, 0.80, 0.93, 8),
-                        benching.Ratio(1.21, 1.11, 1.33, 8))
+    comparing.say_beside("ours over theirs", 0.05, comparing.Ratio(0.87, 0.80, 0.93, 8),
+                        comparing.Ratio(1.21, 1.11, 1.33, 8))
     assert capsys.readouterr().out.startswith("bench: open ")
     assert not benching.missed
 
@@ -43,7 +42,8 @@ def test_what_ours_differs_by_from_itself_decides_nothing(capsys, monkeypatch):
 @pytest.mark.parametrize(("ends", "blocks"), [((0.9, 1.1), 32), ((0.95, 1.05), 8)])
 def test_launches_are_told_that_would_decide(ends, blocks):
     """Half the width needs four times the launches."""
-    assert benching.would_decide(benching.Ratio(1, *ends, 8), 0.05) == pytest.approx(blocks, abs=1)
+    found = comparing.would_decide(comparing.Ratio(1, *ends, 8), 0.05)
+    assert found == pytest.approx(blocks, abs=1)
 
 
 def test_of_a_round_those_calls_count_that_imb_counts():
@@ -145,22 +145,15 @@ def test_rare_delays_are_looked_for_in_the_tail(monkeypatch, tmp_path):
     row = {"operation": "pingpong", "bytes": 8, "n": 100000, "median_s": 1e-6, "min_s": 5e-7,
            "p95_s": 2e-6, "p99_s": 3e-6, "p999_s": 4e-6, "max_s": 5e-3}
 
-    def command_of(_family, *_words, **environment):
-        given.append(environment["COTEJO_SLOW"])
-        return [], {}
+    def ours(_family, *_words, **options):
+        given.append(options["COTEJO_SLOW"])
+        return {"summary": [row, {**row, "operation": "few", "p999_s": None}]}, []
 
-    def start(*_command, **_how):
-        (tmp_path / "samples.json").write_text(json.dumps({"summary": [
-            row, {**row, "operation": "few", "p999_s": None}]}))
-        return subprocess.CompletedProcess([], 0)
-
-    monkeypatch.setattr(bench_operations, "command_of", command_of)
-    monkeypatch.setattr(bench_operations.subprocess, "run", start)
+    monkeypatch.setattr(bench_operations, "ours", ours)
     family = types.SimpleNamespace(name="an MPI", prefix=lambda _stack: tmp_path)
     tails = bench_operations.EXPERIMENTS["tails"]
     for share in (0, bench_operations.share_of(4e-6, tails.rare)):
-        found = bench_operations.launch(family, tails, share, tmp_path)
-        assert found == {"pingpong 8": 4e-6}
+        assert bench_operations.launch(family, tails, share) == {"pingpong 8": 4e-6}
     assert given == ["0", "tail:0.002:2e-05"]
 
 
@@ -169,7 +162,7 @@ def test_a_run_that_is_kept_is_gone_on_with(monkeypatch, tmp_path):
     With another injected slowdown, all are launched."""
     launched = []
 
-    def launch(_family, _planted, share, _folder, _keep):
+    def launch(_family, _planted, share, _keep):
         launched.append(share)
         return {"ping-pong": 1e-6 * (1 + share)}
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from bench import one_process
+from bench import comparing, one_process
 from bench import peers as bench_peers
 from bench.peer_programs import PEERS
 from tests.launching import BRIEF, FAMILIES, launch, rows_of
@@ -53,10 +53,11 @@ def test_in_one_process_ours_has_the_readings_of_theirs(capsys, monkeypatch, pla
     monkeypatch.setattr(bench_peers, "reading", lambda _: 0.05)
     monkeypatch.setattr(bench_peers, "in_one_process",
                         lambda *_, **__: {8: one_process.Times(plain, 1, plain)})
-    within = bench_peers.within_of(FAMILIES["openmpi"], peer, None)
+    held = bench_peers.comparison(FAMILIES["openmpi"], None, peer)
+    within = held.within((8,))
     of = {"theirs": dict.fromkeys(range(9), 1.0), "ours": dict.fromkeys(range(9), 0.8)}
-    bench_peers.say_over(FAMILIES["openmpi"], peer, 8, of, within[8])
-    assert f"bench: {verdict:<7} put.flush.create 8 B" in capsys.readouterr().out
+    comparing.report(held, 8, of, within[8])
+    assert f"bench: {verdict:<7} put.flush.create of 8 B" in capsys.readouterr().out
 
 
 def test_both_do_alike_what_may_tell_them_apart():

@@ -3,6 +3,7 @@
 
 import pytest
 
+from bench import comparing
 from bench import peer_programs as peers
 from bench import peers as bench_peers
 from tests.launching import FAMILIES
@@ -75,37 +76,33 @@ def test_controls_are_launched_for_the_sizes_that_differ(monkeypatch, medians, t
     asked, said = [], {}
     held = peer("pingpong", "osu_latency")
 
-    def blocks_of(_, ways):
+    def blocks_of(ways, keys, _blocks):
         asked.append(set(ways))
-        return {size: {way: {block: ratio if way == "ours" else 1 for block in range(9)}
-                       for way in ways} for size, ratio in zip(held.sizes, medians, strict=True)}
+        return {size: {way: {block: medians[held.sizes.index(size)] if way == "ours" else 1
+                             for block in range(9)} for way in ways} for size in keys}
 
-    monkeypatch.setattr(bench_peers, "blocks_of", blocks_of)
-    monkeypatch.setattr(bench_peers, "say_over",
-                        lambda family, peer, size, of, _: said.update({size: set(of)}))
+    monkeypatch.setattr(comparing, "blocks_of", blocks_of)
+    monkeypatch.setattr(comparing, "report",
+                        lambda one, size, of, _: said.update({size: set(of)}))
     monkeypatch.setattr(bench_peers, "within_of", lambda *_: asked.append({"one process"}) or {})
-    bench_peers.hold(FAMILIES["openmpi"], None, held)
+    comparing.hold(bench_peers.comparison(FAMILIES["openmpi"], None, held), 9)
     assert len(asked) == turns
     assert asked[0] == {"ours", "theirs"}
     assert [size for size in held.sizes if "clocked" in said[size]] == sizes
 
 
-def test_a_control_is_launched_with_its_words(monkeypatch, tmp_path):
+def test_a_control_is_launched_with_its_words(monkeypatch):
     asked = []
 
-    def command_of(family, *words, **variables):
+    def ours(_family, *words, **_variables):
         asked.append(words)
-        return [], variables
+        return {}, [{"bytes": "8", "operation": "pingpong", "time_s": "1"},
+                    {"bytes": "1024", "operation": "pingpong", "time_s": "2"}]
 
-    def run(*_):
-        (tmp_path / "samples.csv").write_text(
-            "#\nbytes,operation,time_s\n8,pingpong,1\n1024,pingpong,2\n")
-
-    monkeypatch.setattr(bench_peers, "command_of", command_of)
-    monkeypatch.setattr(bench_peers, "run", run)
+    monkeypatch.setattr(bench_peers.launching, "ours", ours)
     held = peer("pingpong", "osu_latency")
     controls = bench_peers.controls_of(FAMILIES["openmpi"], None, held)
-    assert controls["clocked"](tmp_path) == {8: 1, 1024: 2}
+    assert controls["clocked"](held.sizes) == {8: 1, 1024: 2}
     assert " ".join(peers.CLOCKS) in " ".join(asked[0])
 
 
