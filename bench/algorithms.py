@@ -18,9 +18,9 @@ import tempfile
 from bench.common import missed, parser_of, print_table, say, skip
 from bench.launching import on_hosts
 from reframe_tests.harness.backends import clusters
-from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import messages
 from reframe_tests.harness.model import algorithm_settings, families
+from reframe_tests.harness.study import tuning_search
 from stack.build import environment
 
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter", "barrier",
@@ -69,7 +69,7 @@ def launch(family, where, ranks, algorithms):
 def ran(family, where, ranks, choices):
     """(operation, algorithm) -> the call that was counted, or None."""
     found = {}
-    for algorithms in tune.rounds({name: one.names for name, one in choices.items()}):
+    for algorithms in tuning_search.rounds({name: one.names for name, one in choices.items()}):
         calls = launch(family, where, ranks, algorithms)
         for operation, name in algorithms.items():
             # An algorithm that ends the program takes the others of its launch with it.

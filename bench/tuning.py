@@ -20,9 +20,9 @@ from concurrent import futures
 
 from bench.common import missed, parser_of, print_table, say, skip
 from bench.launching import simulate
-from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import algorithm_settings, families, tuning_files
+from reframe_tests.harness.study import tuning_search
 from reframe_tests.tuning import Tuning
 
 PLATFORM = "finis-terrae"
@@ -82,7 +82,7 @@ def all_times(stack, ranks, choices):
     return {operation: of for operation, of in found.items() if "" in of}
 
 
-class Looked(tune.Tuning):
+class Looked(tuning_search.Tuning):
     """A search that looks its times up; `asked`: operation, algorithm and size of each."""
 
     def __init__(self, times):
@@ -97,7 +97,7 @@ class Looked(tune.Tuning):
 
     def level_files(self, candidates, number):
         return {f"{number}-{index}": algorithms
-                for index, algorithms in enumerate(tune.rounds(candidates))}
+                for index, algorithms in enumerate(tuning_search.rounds(candidates))}
 
     def measure(self, files, blocks, coarse=False):
         sizes = scales.sizes_of((Tuning.coarse if coarse else Tuning.options)["sizes"])

@@ -14,7 +14,6 @@ import pytest
 from reframe_tests import guidelines
 from reframe_tests.base import Experiment
 from reframe_tests.harness.backends import simgrid
-from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import effects, messages, planning, scales, twins
 from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import (
@@ -24,6 +23,7 @@ from reframe_tests.harness.model import (
     message_matrix,
     tuning_files,
 )
+from reframe_tests.harness.study import tuning_search
 from tests.launching import BRIEF, FAMILIES, STACK, launch_once
 from tests.test_factors import study
 
@@ -563,10 +563,10 @@ def test_every_algorithm_that_a_tree_of_mpich_may_name_runs(tmp_path):
     """Others end or hang the program: their parameters are missing, or they are not checked."""
     family, offered = FAMILIES["mpich"], algorithm_settings.offered("mpich", str(STACK))
     names = {operation: found for operation, found in tuning_files.settable(
-        family, offered).items() if operation in tune.OPERATIONS and found}
-    assert len(names) == len(tune.OPERATIONS)
+        family, offered).items() if operation in tuning_search.OPERATIONS and found}
+    assert len(names) == len(tuning_search.OPERATIONS)
     assert "tree" not in names["allreduce"] and "smp" not in names["bcast"]
-    for rules in tune.rounds(names):
+    for rules in tuning_search.rounds(names):
         variables, _ = rendered("mpich", tmp_path, {
             operation: [(0, name)] for operation, name in rules.items()})
         done = launch_once(family, "collective", "--operation", ",".join(rules), "--sizes",

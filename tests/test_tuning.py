@@ -13,15 +13,16 @@ import pytest
 
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import planning
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import algorithm_settings, families
+from reframe_tests.harness.study import tuning_search
 
 SIZES = (8, 512, 1 << 13, 1 << 17)
-OPERATIONS = tune.OPERATIONS
+OPERATIONS = tuning_search.OPERATIONS
 #: 99.4 % quantile of Student's t, 9 degrees of freedom: a two-sided test at 5 % over four sizes.
 STUDENT = 3.1
 
 
-class Drawn(tune.Tuning):
+class Drawn(tuning_search.Tuning):
     """A search whose launches have drawn times; `effects`: log ratio of an algorithm to the
     default, the same for all operations and sizes."""
 
@@ -54,7 +55,7 @@ class Drawn(tune.Tuning):
 def confirmed_by_drawn_times(search, rules, monkeypatch):
     """What a further session with drawn times leaves of rules. Each operation is tested at 5 %
     with a paired t test of 10 blocks, corrected for its sizes."""
-    monkeypatch.setattr(tune, "write", lambda *words: "")
+    monkeypatch.setattr(search, "write", lambda *words: "", raising=False)
 
     def verdicts(folder):
         files = {"file": {operation: "" for operation in OPERATIONS}}
@@ -85,7 +86,7 @@ class Refusing(Drawn):
     `nb` for any of them."""
 
     def level_files(self, candidates, number):
-        return {f"{number}-{i}": names for i, names in enumerate(tune.rounds(candidates))}
+        return {f"{number}-{i}": names for i, names in enumerate(tuning_search.rounds(candidates))}
 
     def measure(self, files, blocks, coarse=False):
         times = super().measure({file: {**dict.fromkeys(OPERATIONS, ""), **names}
@@ -117,7 +118,7 @@ def test_a_slower_algorithm_is_never_chosen_and_a_faster_one_is_found():
         assert "good" in chosen
 
 
-class Limits(tune.Tuning):
+class Limits(tuning_search.Tuning):
     """Eager limits with drawn times; `effects`: log ratio of a limit to the library's own, of
     messages that are larger than the least limit."""
 
@@ -169,21 +170,21 @@ OTHER = {**FAST, ("gather", 8): "slower"}
 def test_a_file_is_measured_again_until_a_session_confirms_all_of_it(
         tmp_path, monkeypatch, limit, answers, confirmed):
     answers = list(answers)
-    tuning = tune.Tuning.__new__(tune.Tuning)
+    tuning = tuning_search.Tuning.__new__(tuning_search.Tuning)
     tuning.sessions, tuning.keeps_default = [tmp_path], True
     monkeypatch.setattr(tuning, "measure", lambda files, blocks: None, raising=False)
     monkeypatch.setattr(tune, "verdicts", lambda folder: answers.pop(0))
-    monkeypatch.setattr(tune, "write", lambda *words: tmp_path)
+    monkeypatch.setattr(tuning, "write", lambda *words: tmp_path)
     assert tune.confirm(tuning, RULES, limit, 4)[:2] == confirmed
     assert answers == []
 
 
 def test_the_file_of_a_limit_sets_the_variables_of_its_transport(tmp_path):
-    tuning = tune.Tuning.__new__(tune.Tuning)
+    tuning = tuning_search.Tuning.__new__(tuning_search.Tuning)
     tuning.family, tuning.transport = families.load()["openmpi"], "tcp"
     tuning.folder, tuning.offered, tuning.ranks = tmp_path, {}, 2
     files = tuning.limit_files({})
-    assert [*files.values()] == [*tune.LIMITS]
+    assert [*files.values()] == [*tuning_search.LIMITS]
     text = next(iter(files))
     assert "OMPI_MCA_btl_tcp_eager_limit=4096" in (tmp_path / text).read_text()
     tuning.transport = "nowhere"
@@ -211,27 +212,27 @@ def test_a_library_without_its_default_at_some_sizes_keeps_all_rules_of_an_opera
 
 @pytest.mark.parametrize(("left_s", "levels"), [(100, 1), (1110, 4), (11_100, 49)])
 def test_the_round_that_chooses_measures_as_many_files_as_the_time_allows(left_s, levels):
-    search = tune.Tuning.__new__(tune.Tuning)
+    search = tuning_search.Tuning.__new__(tuning_search.Tuning)
     # 20 launches took 10 s each; with twice the sizes they are expected to take twice as long.
     search.began, search.launches = time.monotonic() - 200, 20
     search.until_s = 200 + left_s
     assert search.levels_in_time() == levels
     search.launches = 0
-    assert search.levels_in_time() == tune.FINALISTS
+    assert search.levels_in_time() == tuning_search.FINALISTS
 
 
 def test_a_file_is_compared_with_the_default_at_any_later_time(tmp_path, monkeypatch):
     file, measured = tmp_path / "x.env", []
     file.write_text("A=1\n")
     monkeypatch.setattr(tune, "the_cell", lambda *_: "tuning.openmpi.tcp")
-    monkeypatch.setattr(tune.families, "stack_prefix", lambda: tmp_path)
-    monkeypatch.setattr(tune.algorithm_settings, "offered", lambda *_: {})
+    monkeypatch.setattr(families, "stack_prefix", lambda: tmp_path)
+    monkeypatch.setattr(algorithm_settings, "offered", lambda *_: {})
 
     def measure(self, files, blocks, coarse=False):
         measured.append((files, blocks))
         self.sessions.append(tmp_path / "session-1")
 
-    monkeypatch.setattr(tune.Tuning, "measure", measure)
+    monkeypatch.setattr(tuning_search.Tuning, "measure", measure)
     asked = types.SimpleNamespace(folder=tmp_path / "t", cells="", budget=60, check=str(file),
                                   launches=None)
     assert tune.run(asked, families.load()["openmpi"]) == 0
@@ -248,23 +249,24 @@ def test_a_choice_changes_between_two_sizes_where_both_take_as_long():
     times = {8: {"": 9e-6, "tree": 4e-6, "ring": 8e-6},
              1032: {"": 9e-6, "tree": 12e-6, "ring": 10e-6}}
     # The tree is 4 us faster at the lower size, and 2 us slower at the upper one.
-    assert tune.with_changes([(8, "tree"), (1032, "ring")], times) == [(8, "tree"), (691, "ring")]
+    assert tuning_search.with_changes(
+        [(8, "tree"), (1032, "ring")], times) == [(8, "tree"), (691, "ring")]
     # If one is faster at both sizes, or a time is missing, the choice begins at the measured size.
-    assert tune.with_changes([(8, ""), (1032, "ring")], times) == [(8, ""), (1032, "ring")]
-    assert tune.with_changes([(8, "pair"), (1032, "ring")], times) == [(8, "pair"), (1032, "ring")]
+    for same in ([(8, ""), (1032, "ring")], [(8, "pair"), (1032, "ring")]):
+        assert tuning_search.with_changes(same, times) == same
 
 
 def test_the_fastest_between_two_sizes_reaches_the_round_that_chooses():
     times = {8: {"": 9, "flat": 1, "flat2": 1, "tree": 3, "pair": 7},
              1 << 17: {"": 9, "flat": 50, "flat2": 50, "tree": 20, "pair": 10}}
-    assert tune.fastest_between(times) == {"flat", "tree", "pair"}
-    assert tune.fastest_between({8: {"": 9, "one": 3}}) == {"one"}
+    assert tuning_search.fastest_between(times) == {"flat", "tree", "pair"}
+    assert tuning_search.fastest_between({8: {"": 9, "one": 3}}) == {"one"}
 
 
 def test_of_algorithms_that_take_equally_long_the_one_that_stays_fast_is_chosen():
     times = {8: {"": 9, "split": 3, "steps": 2}, 8192: {"": 9, "split": 4, "steps": 8},
              1 << 17: {"": 99, "split": 10, "steps": 10}}
-    assert [tune.steadiest(times, size) for size in times] == ["steps", "split", "split"]
+    assert [tuning_search.steadiest(times, size) for size in times] == ["steps", "split", "split"]
 
 
 def test_an_algorithm_that_begins_between_two_sizes_is_confirmed_by_the_upper_one():
@@ -284,7 +286,7 @@ def test_the_levels_of_a_settings_file_are_found_with_and_without_partitions_in_
     def name(*values):
         return planning.cell_name("tuning_hosts", "openmpi", chosen, values, partition)
     for before, after in (((), ()), ((), ("4",)), (("4",), ())):
-        pattern = tune.pattern_of(name(*before, *after))
+        pattern = tuning_search.pattern_of(name(*before, *after))
         for level in ((), ("algorithm_file=_tmp_x_env-f301fc48",)):
             assert re.search(pattern, name(*before, *level, *after))
         assert not re.search(pattern, name("8", "algorithm_file=_tmp_x_env-f301fc48"))
