@@ -22,11 +22,11 @@ from .harness.launch.request import Request
 from .harness.machine import cores
 from .harness.model import families, problems, sites, transport
 from .harness.model.placement import UnsupportedError
-from .mixins import Full, Quick, Smoke, add_full, at_scales
+from .mixins import Full, Quick, Smoke, add_full, add_scales, at_scales
 from .mixins.experiment_spec import ExperimentSpec
 
 __all__ = ["FAMILIES", "TRANSPORTS", "Experiment", "Full", "Quick", "Smoke", "add_full",
-           "at_scales"]
+           "add_scales", "at_scales"]
 
 FAMILIES = families.of_site(sites.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()

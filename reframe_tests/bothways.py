@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, add_full, at_scales
+from .base import Experiment, Full, add_full, add_scales
 from .harness.backends import placements
 from .mixins import (
     BeginTogether,
@@ -31,11 +31,9 @@ class BothWays(PairsOfRanks, Experiment):
         return 2e-6 * size * self.pairs / median_s(self, "bandwidth-both-windows", size)
 
 
-@rfm.simple_test
-class both_ways(BothWays):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {**BOTH, "sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
-        "quick": {"options": {**BOTH, "sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}}})
+add_scales("both_ways", BothWays, {
+    "smoke": {"options": {**BOTH, "sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
+    "quick": {"options": {**BOTH, "sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}}})
 
 
 LONG = {**BOTH, "sizes": "1:4Mi:x4", "rse": 0.01, "budget": 0.1}
@@ -68,17 +66,15 @@ class Requests(OptionParameters, Latency, Experiment):
         self.operation = f"bandwidth{both}-windows{persistent}"
 
 
-@rfm.simple_test
-class requests(Requests):
-    placement = parameter(placements.names(), type=str)
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01},
-                  "placement": ["near"]},
-        "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "1,64", "budget": 0.03},
-                  "placement": ["near"]},
-        "full": {"options": {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01,
-                             "budget": 0.1},
-                 "limit_s": 300}})
+add_scales("requests", Requests, {
+    "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01},
+              "placement": ["near"]},
+    "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "1,64", "budget": 0.03},
+              "placement": ["near"]},
+    "full": {"options": {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01,
+                         "budget": 0.1},
+             "limit_s": 300}},
+    placement=parameter(placements.names(), type=str))
 
 
 @rfm.simple_test
@@ -127,20 +123,11 @@ class Fans(BeginTogether, Latency, Experiment):
     limit_s = 120
 
 
-@rfm.simple_test
-class fans(Fans):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
-        "quick": {"options": {"sizes": "1,4Ki,64Ki", "queue": "1,16", "budget": 0.03}}})
-
-
-@rfm.simple_test
-class fans_ranks(EveryRankCount, Full, Fans):
-    """By number of ranks, up to the size of the site."""
-
-    options = {"sizes": "1:1Mi:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
-    limit_s = 300
-
-
+add_scales("fans", Fans, {
+    "smoke": {"options": {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}},
+    "quick": {"options": {"sizes": "1,4Ki,64Ki", "queue": "1,16", "budget": 0.03}}})
+add_full("fans_ranks", (EveryRankCount, Fans), "By number of ranks, up to the size of the site.",
+         options={"sizes": "1:1Mi:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1},
+         limit_s=300)
 add_full("fans_affinity", Fans, placement=parameter(placements.names(), type=str),
          options={"sizes": "1:1Mi:x8", "queue": "1,64", "rse": 0.01, "budget": 0.1})

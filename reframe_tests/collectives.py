@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, Full, add_full, add_scales, at_scales
 from .mixins import BcastLatency, BeginTogether, EveryRankCount, OptionParameters, median_s
 
 TEN_SIZES = "8:2Mi:x4"
@@ -30,43 +30,29 @@ class OneVariant(Collective):
         self.options = {**self.options, "operation": self.family.right(self.variant)}
 
 
-@rfm.simple_test
-class collective(OptionParameters, BcastLatency, Collective):
-    # Quick with each start method, because the fastest library may depend on it.
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"operation": "bcast,iallreduce,alltoall,neighbor_alltoall",
-                              "sizes": "8,64Ki", "budget": 0.02},
-                  "start": ["windows"]},
-        "quick": {"options": {"operation": "bcast,allreduce,alltoall,barrier",
-                              "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05},
-                  "varied": ["ranks", "start"]}})
-    start = parameter(["windows", "barrier", "mpi-barrier"], type=str)
-
-
-@rfm.simple_test
-class layout(OptionParameters, Collective):
-    """Buffers at the start of a page, and at addresses of consecutive calls of malloc."""
-
-    by_scale, scale = at_scales({
-        "quick": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "1Ki,16Ki,64Ki",
-                              "budget": 0.03}},
-        "full": {"options": {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4",
-                             "budget": 0.03}}})
-    layout = parameter(["page", "malloc"], type=str)
-    varied = ["ranks", "layout"]
-
-
-@rfm.simple_test
-class in_place(OptionParameters, Collective):
-    """MPI_IN_PLACE against separate buffers."""
-
-    by_scale, scale = at_scales({
-        "quick": {"options": {"operation": "allgather,allreduce,alltoall",
-                              "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.03}},
-        "full": {"options": {"operation": f"gather,scatter,allgather,alltoall,{REDUCING}",
-                             "sizes": TEN_SIZES, "budget": 0.03}}})
-    buffers = parameter(["separate", "in-place"], type=str)
-    varied = ["ranks", "buffers"]
+# Quick with each start method, because the fastest library may depend on it.
+add_scales("collective", (OptionParameters, BcastLatency, Collective), {
+    "smoke": {"options": {"operation": "bcast,iallreduce,alltoall,neighbor_alltoall",
+                          "sizes": "8,64Ki", "budget": 0.02},
+              "start": ["windows"]},
+    "quick": {"options": {"operation": "bcast,allreduce,alltoall,barrier",
+                          "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05},
+              "varied": ["ranks", "start"]}},
+    start=parameter(["windows", "barrier", "mpi-barrier"], type=str))
+add_scales("layout", (OptionParameters, Collective), {
+    "quick": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "1Ki,16Ki,64Ki",
+                          "budget": 0.03}},
+    "full": {"options": {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4",
+                         "budget": 0.03}}},
+    "Buffers at the start of a page, and at addresses of consecutive calls of malloc.",
+    layout=parameter(["page", "malloc"], type=str), varied=["ranks", "layout"])
+add_scales("in_place", (OptionParameters, Collective), {
+    "quick": {"options": {"operation": "allgather,allreduce,alltoall",
+                          "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.03}},
+    "full": {"options": {"operation": f"gather,scatter,allgather,alltoall,{REDUCING}",
+                         "sizes": TEN_SIZES, "budget": 0.03}}},
+    "MPI_IN_PLACE against separate buffers.",
+    buffers=parameter(["separate", "in-place"], type=str), varied=["ranks", "buffers"])
 
 
 @rfm.simple_test
@@ -92,66 +78,36 @@ class collective_groups(OptionParameters, Collective):
                      f"{self.ranks} ranks are not {self.groups} groups of 2 or more")
 
 
-@rfm.simple_test
-class lead(OptionParameters, Collective):
-    """The time from the announcement of a start to the start, which must not change the result."""
-
-    by_scale, scale = at_scales({
-        "quick": {"options": {"operation": "bcast,allreduce", "sizes": "8,4Ki", "budget": 0.05}},
-        "full": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "8,4Ki,64Ki",
-                             "budget": 0.1}}})
-    lead = parameter(["2e-6", "5e-6", "1e-5", "1e-4", "1e-3"], type=str)
-    varied = ["ranks", "lead"]
-
-
-@rfm.simple_test
-class collective_affinity(Collective):
-    """By placement, with buffers that are not in the caches: the worst case."""
-
-    by_scale, scale = at_scales({
-        "quick": {"sizes": "1,4Ki,64Ki,8Mi"}, "full": {"sizes": "1:4Mi:x4,8Mi"}})
-    placement = parameter(["near", "far"], type=str)
-    options = {"operation": "bcast,alltoall", "cache": "cold", "budget": 0.05}
-    limit_s = 180
-
-
-@rfm.simple_test
-class collective_variants(Full, OneVariant):
-    """Every operation, ten sizes."""
-
-    names = {"full": "collective_full"}
-    varied = ["ranks", "variant"]
-    limit_s = 180
-    options = {"sizes": TEN_SIZES, "budget": 0.03}
-
-
-@rfm.simple_test
-class collective_topologies(OptionParameters, Full, Collective):
-    """Neighbours on a Cartesian grid and on a distributed graph."""
-
-    topology = parameter(["grid", "graph"], type=str)
-    varied = ["ranks", "topology"]
-    uncounted = "operations on neighbours cannot be counted"
-    options = {"operation": "neighbor", "sizes": TEN_SIZES, "budget": 0.03}
-
-
-@rfm.simple_test
-class collective_operators(OptionParameters, Full, Collective):
-    """Reductions by each operator, including a user-defined one."""
-
-    op = parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"], type=str)
-    varied = ["ranks", "op"]
-    options = {"operation": REDUCING, "sizes": "8:2Mi:x16", "budget": 0.03, "element": "int"}
-
-
-@rfm.simple_test
-class collective_datatypes(OptionParameters, Full, Collective):
-    """Derived datatypes against the same elements packed by the program."""
-
-    datatype = parameter(["contiguous", "vector", "indexed", "struct"], type=str)
-    transfer = parameter(["typed", "packed"], type=str)
-    varied = ["ranks", "datatype", "transfer"]
-    options = {"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03}
+add_scales("lead", (OptionParameters, Collective), {
+    "quick": {"options": {"operation": "bcast,allreduce", "sizes": "8,4Ki", "budget": 0.05}},
+    "full": {"options": {"operation": "bcast,allreduce,alltoall", "sizes": "8,4Ki,64Ki",
+                         "budget": 0.1}}},
+    "The time from the announcement of a start to the start, which must not change the result.",
+    lead=parameter(["2e-6", "5e-6", "1e-5", "1e-4", "1e-3"], type=str), varied=["ranks", "lead"])
+add_scales("collective_affinity", Collective, {
+    "quick": {"sizes": "1,4Ki,64Ki,8Mi"}, "full": {"sizes": "1:4Mi:x4,8Mi"}},
+    "By placement, with buffers that are not in the caches: the worst case.",
+    placement=parameter(["near", "far"], type=str),
+    options={"operation": "bcast,alltoall", "cache": "cold", "budget": 0.05}, limit_s=180)
+add_full("collective_variants", OneVariant, "Every operation, ten sizes.",
+         names={"full": "collective_full"}, varied=["ranks", "variant"], limit_s=180,
+         options={"sizes": TEN_SIZES, "budget": 0.03})
+add_full("collective_topologies", (OptionParameters, Collective),
+         "Neighbours on a Cartesian grid and on a distributed graph.",
+         topology=parameter(["grid", "graph"], type=str), varied=["ranks", "topology"],
+         uncounted="operations on neighbours cannot be counted",
+         options={"operation": "neighbor", "sizes": TEN_SIZES, "budget": 0.03})
+add_full("collective_operators", (OptionParameters, Collective),
+         "Reductions by each operator, including a user-defined one.",
+         op=parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"],
+            type=str), varied=["ranks", "op"],
+         options={"operation": REDUCING, "sizes": "8:2Mi:x16", "budget": 0.03, "element": "int"})
+add_full("collective_datatypes", (OptionParameters, Collective),
+         "Derived datatypes against the same elements packed by the program.",
+         datatype=parameter(["contiguous", "vector", "indexed", "struct"], type=str),
+         transfer=parameter(["typed", "packed"], type=str),
+         varied=["ranks", "datatype", "transfer"],
+         options={"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03})
 
 
 @rfm.simple_test

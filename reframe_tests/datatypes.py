@@ -3,7 +3,7 @@
 
 import reframe as rfm
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, add_full, at_scales
 
 
 class Datatypes(Experiment):
@@ -21,10 +21,8 @@ class datatypes(Datatypes):
         "full": {"options": {"sizes": "64:4Mi:x4", "budget": 0.1}}})
 
 
-@rfm.simple_test
-class datatypes_large(Full, Datatypes):
-    """Messages larger than an int can count; a host without enough memory reports it."""
-
-    options = {"sizes": "1Gi,2304Mi", "datatype": "contiguous", "transfer": "typed,count",
-               "budget": 0.1, "min-repetitions": 3, "max-repetitions": 5, "stage": 1}
-    limit_s = 900
+add_full("datatypes_large", Datatypes,
+         "Messages larger than an int can count; a host without enough memory reports it.",
+         options={"sizes": "1Gi,2304Mi", "datatype": "contiguous", "transfer": "typed,count",
+                  "budget": 0.1, "min-repetitions": 3, "max-repetitions": 5, "stage": 1},
+         limit_s=900)

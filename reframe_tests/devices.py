@@ -5,10 +5,9 @@ A partition whose features have `cuda` or `hip` has such devices (a machine with
 searched for one). Without a device nothing is measured, and the study reports this.
 """
 
-import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, add_full, add_scales
 from .mixins import Latency, OptionParameters
 
 #: Features of a partition; one of them is sufficient.
@@ -32,37 +31,17 @@ class DeviceMemory(OptionParameters, Latency, Experiment):
                               if self.memory in (device, "host", "managed")]
 
 
-@rfm.simple_test
-class devices(DeviceMemory):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,64Ki", "budget": 0.01}},
-        "quick": {"options": {"sizes": "1:4Mi:x16", "budget": 0.05}},
-        "full": {"options": {"sizes": "1:64Mi:x4", "rse": 0.01, "budget": 0.1}}})
-
-
-@rfm.simple_test
-class devices_both_ways(Full, DeviceMemory):
-    """Queues of messages in both directions at once."""
-
-    experiment = "bandwidth"
-    operation = "bandwidth-both-windows"
-    options = {"ways": "both", "queue": "16", "sizes": "1:4Mi:x16", "rse": 0.01, "budget": 0.1}
-
-
-@rfm.simple_test
-class devices_onesided(Full, DeviceMemory):
-    """Windows on these buffers."""
-
-    experiment = "onesided"
-    operation = "put.flush.create"
-    shown_bytes = 8
-    options = {"window": "create", "operation": "put,get", "sizes": "8:4Mi:x8", "rse": 0.01,
-               "budget": 0.1}
-
-
-@rfm.simple_test
-class devices_collectives(Full, DeviceMemory):
-    experiment = "collective"
-    operation = "alltoall"
-    shown_bytes = 8
-    options = {"operation": "bcast,alltoall,allreduce", "sizes": "8:1Mi:x8", "budget": 0.1}
+add_scales("devices", DeviceMemory, {
+    "smoke": {"options": {"sizes": "1,64Ki", "budget": 0.01}},
+    "quick": {"options": {"sizes": "1:4Mi:x16", "budget": 0.05}},
+    "full": {"options": {"sizes": "1:64Mi:x4", "rse": 0.01, "budget": 0.1}}})
+add_full("devices_both_ways", DeviceMemory, "Queues of messages in both directions at once.",
+         experiment="bandwidth", operation="bandwidth-both-windows",
+         options={"ways": "both", "queue": "16", "sizes": "1:4Mi:x16", "rse": 0.01, "budget": 0.1})
+add_full("devices_onesided", DeviceMemory, "Windows on these buffers.", experiment="onesided",
+         operation="put.flush.create", shown_bytes=8,
+         options={"window": "create", "operation": "put,get", "sizes": "8:4Mi:x8", "rse": 0.01,
+                  "budget": 0.1})
+add_full("devices_collectives", DeviceMemory, experiment="collective", operation="alltoall",
+         shown_bytes=8,
+         options={"operation": "bcast,alltoall,allreduce", "sizes": "8:1Mi:x8", "budget": 0.1})

@@ -5,10 +5,9 @@ A partition whose `extras` have `files` names the folder that is measured. Witho
 measured, and the study reports this.
 """
 
-import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, at_scales
+from .base import Experiment, add_scales
 from .mixins import BeginTogether, EveryRankCount, OptionParameters, median_s
 
 
@@ -34,9 +33,7 @@ class Files(OptionParameters, EveryRankCount, Experiment):
         return 1.048576 * self.num_tasks / median_s(self, "file-write", 1 << 20)
 
 
-@rfm.simple_test
-class files(BeginTogether, Files):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "4Ki,1Mi", "budget": 0.01}, "flush": ["no"]},
-        "quick": {"options": {"sizes": "4Ki,64Ki,1Mi", "budget": 0.05}},
-        "full": {"options": {"sizes": "1Ki:64Mi:x4", "rse": 0.01, "budget": 0.2}, "limit_s": 900}})
+add_scales("files", (BeginTogether, Files), {
+    "smoke": {"options": {"sizes": "4Ki,1Mi", "budget": 0.01}, "flush": ["no"]},
+    "quick": {"options": {"sizes": "4Ki,64Ki,1Mi", "budget": 0.05}},
+    "full": {"options": {"sizes": "1Ki:64Mi:x4", "rse": 0.01, "budget": 0.2}, "limit_s": 900}})

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, add_full, at_scales
 from .mixins import TOGETHER, HostsLatency
 
 
@@ -31,22 +31,13 @@ class hosts(EveryHost):
                  "limit_s": 600}})
 
 
-@rfm.simple_test
-class hosts_affinity(Full, EveryHost):
-    """Near and far placements in the network, with buffers that are not in the caches."""
-
-    placement = parameter(["near", "far"], type=str)
-    options = {"operation": "bcast,alltoall", "sizes": "1:1Mi:x4", **TOGETHER, "cache": "cold",
-               "budget": 0.03}
-    limit_s = 300
-    shown = (("bcast", 16), ("alltoall", 1024))
-
-
-@rfm.simple_test
-class hosts_errors(Full, EveryHost):
-    """The first call of a collective, which sets up connections. Common tools include it."""
-
-    experiment = "systematic-errors"
-    options = {"sizes": "8Ki", **TOGETHER, "starts": 100, "budget": 0.05}
-    limit_s = 300
-    shown = (("bcast-first", 8192), ("alltoall-first", 8192))
+add_full("hosts_affinity", EveryHost,
+         "Near and far placements in the network, with buffers that are not in the caches.",
+         placement=parameter(["near", "far"], type=str),
+         options={"operation": "bcast,alltoall", "sizes": "1:1Mi:x4", **TOGETHER, "cache": "cold",
+                  "budget": 0.03}, limit_s=300, shown=(("bcast", 16), ("alltoall", 1024)))
+add_full("hosts_errors", EveryHost,
+         "The first call of a collective, which sets up connections. Common tools include it.",
+         experiment="systematic-errors",
+         options={"sizes": "8Ki", **TOGETHER, "starts": 100, "budget": 0.05}, limit_s=300,
+         shown=(("bcast-first", 8192), ("alltoall-first", 8192)))

@@ -5,7 +5,7 @@ COTEJO_MPIPERF names it (mpiperf 9, 11, 12)."""
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, variable
 
-from .base import Experiment, Quick, at_scales
+from .base import Experiment, Quick, add_scales
 from .harness.foreign import adapter, imb_tables, mpiperf
 from .harness.launch import scales
 from .mixins import EveryRankCount, Latency
@@ -49,19 +49,17 @@ class Imb(Latency, Experiment):
         return f"imb-{self.benchmark.split()[0].lower()}"
 
 
-@rfm.simple_test
-class imb(Imb):
-    # Bench is the reference for the one-way time of cotejo. IMB measures from its first call on,
-    # so the first sizes are a warm-up. Each size occurs once, as in `pingpong`: a repeated 1 MiB
-    # took 37.6 instead of 40.0 us in the same launch (Intel MPI).
-    by_scale, scale = at_scales({
-        "smoke": {"benchmark": ["PingPong"]},
-        "quick": {"benchmark": ["PingPong"], "transport": ["shm"],
-                  "sizes": "1,64,1Ki,16Ki,64Ki,1Mi"},
-        "full": {"sizes": "1:4Mi:x2"},
-        "bench": {"benchmark": ["PingPong"], "transport": ["shm"],
-                  "sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "repetitions": 20000, "volume_mb": 300}})
-    benchmark = parameter(["PingPong", "PingPing"], type=str)
+# Bench is the reference for the one-way time of cotejo. IMB measures from its first call on,
+# so the first sizes are a warm-up. Each size occurs once, as in `pingpong`: a repeated 1 MiB
+# took 37.6 instead of 40.0 us in the same launch (Intel MPI).
+add_scales("imb", Imb, {
+    "smoke": {"benchmark": ["PingPong"]},
+    "quick": {"benchmark": ["PingPong"], "transport": ["shm"],
+              "sizes": "1,64,1Ki,16Ki,64Ki,1Mi"},
+    "full": {"sizes": "1:4Mi:x2"},
+    "bench": {"benchmark": ["PingPong"], "transport": ["shm"],
+              "sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "repetitions": 20000, "volume_mb": 300}},
+    benchmark=parameter(["PingPong", "PingPing"], type=str))
 
 
 @rfm.simple_test

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, Full, add_full, add_scales
 from .harness import backends
 from .harness.launch import launches
 from .mixins import OptionParameters, Ranks
@@ -57,24 +57,17 @@ class Radix(Kernel):
 
 # FFT.
 
-@rfm.simple_test
-class fft(Fft):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"log2": 12, "way": "all", "effort": "estimate", "budget": 0.01,
-                              "min-repetitions": 2},
-                  "ranks": [2]},
-        "quick": {"options": {**QUICK, "log2": "16,20", "effort": "estimate"},
-                  "ranks": POWERS[:2]}})
-    ranks = parameter(sorted({2, *POWERS[:2]}), type=int)
-
-
-@rfm.simple_test
-class fft_strong(Full, Fft):
-    """The same transforms on increasing numbers of ranks, every variant."""
-
-    # Seconds each over a network: launches, not repetitions, make the sample of large ones.
-    options = {**FULL, "log2": "16:20:+2", "effort": "estimate", "min-repetitions": 1,
-               "budget": 0.1}
+add_scales("fft", Fft, {
+    "smoke": {"options": {"log2": 12, "way": "all", "effort": "estimate", "budget": 0.01,
+                          "min-repetitions": 2},
+              "ranks": [2]},
+    "quick": {"options": {**QUICK, "log2": "16,20", "effort": "estimate"},
+              "ranks": POWERS[:2]}},
+    ranks=parameter(sorted({2, *POWERS[:2]}), type=int))
+# Seconds each over a network: launches, not repetitions, make the sample of large ones.
+add_full("fft_strong", Fft, "The same transforms on increasing numbers of ranks, every variant.",
+         options={**FULL, "log2": "16:20:+2", "effort": "estimate", "min-repetitions": 1,
+                  "budget": 0.1})
 
 
 @rfm.simple_test
@@ -84,19 +77,12 @@ class fft_large(Full, Fft):
     options = {**FULL, "log2": 22, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
 
 
-@rfm.simple_test
-class fft_largest(Full, Fft):
-    """The largest transforms of the study, which take minutes over a slow network."""
-
-    options = {**fft_large.options, "log2": 24}
-
-
-@rfm.simple_test
-class fft_posted(Full, Fft):
-    """Separate receives and sends instead of combined calls (stival 8)."""
-
-    ranks = parameter(POWERS[1:], type=int)
-    options = {**fft_large.options, "log2": "16,22", "way": "posted"}
+add_full("fft_largest", Fft,
+         "The largest transforms of the study, which take minutes over a slow network.",
+         options={**fft_large.options, "log2": 24})
+add_full("fft_posted", Fft, "Separate receives and sends instead of combined calls (stival 8).",
+         ranks=parameter(POWERS[1:], type=int),
+         options={**fft_large.options, "log2": "16,22", "way": "posted"})
 
 
 @rfm.simple_test
@@ -110,44 +96,25 @@ class fft_weak(Full, Fft):
         self.options = {**FULL, "effort": "estimate", "log2": 19 + self.ranks.bit_length()}
 
 
-@rfm.simple_test
-class fft_ways(Full, Fft):
-    """Each method to send a transposition."""
-
-    ranks = parameter(POWERS[1:], type=int)
-    options = {**FULL, "log2": "16,20", "way": "all", "effort": "estimate", "budget": 0.2}
-
-
-@rfm.simple_test
-class fft_progress(Full, Fft):
-    """Without and with the asynchronous progress of the library, if it has any."""
-
-    ranks = parameter(POWERS[1:], type=int)
-    async_progress = parameter(["default", "yes"], type=str)
-    settings = ["async_progress"]
-    # With a polling thread on the core of the rank each message takes a time slice: a launch with
-    # 2^18 points took two minutes.
-    options = {**FULL, "log2": 16, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
-
-
-@rfm.simple_test
-class fft_depth(Full, Fft, OptionParameters):
-    """Number of rows or messages in flight."""
-
-    ranks = parameter(POWERS[1:], type=int)
-    depth = parameter([1, 2, 4, 16], type=int)
-    varied = ["ranks", "depth"]
-    options = {**FULL, "log2": "16,20", "variant": "nonblocking", "effort": "estimate"}
-
-
-@rfm.simple_test
-class fft_chunk(Full, Fft, OptionParameters):
-    """Rows in one message of the fused variant: message sizes at one problem size."""
-
-    ranks = parameter(POWERS[1:], type=int)
-    chunk = parameter([4, 16, 64, 256], type=int)
-    varied = ["ranks", "chunk"]
-    options = {**FULL, "log2": "20", "variant": "fused", "effort": "estimate"}
+add_full("fft_ways", Fft, "Each method to send a transposition.",
+         ranks=parameter(POWERS[1:], type=int),
+         options={**FULL, "log2": "16,20", "way": "all", "effort": "estimate", "budget": 0.2})
+# With a polling thread on the core of the rank each message takes a time slice: a launch with
+# 2^18 points took two minutes.
+add_full("fft_progress", Fft,
+         "Without and with the asynchronous progress of the library, if it has any.",
+         ranks=parameter(POWERS[1:], type=int),
+         async_progress=parameter(["default", "yes"], type=str), settings=["async_progress"],
+         options={**FULL, "log2": 16, "effort": "estimate", "min-repetitions": 1, "budget": 0.1})
+add_full("fft_depth", (OptionParameters, Fft), "Number of rows or messages in flight.",
+         ranks=parameter(POWERS[1:], type=int), depth=parameter([1, 2, 4, 16], type=int),
+         varied=["ranks", "depth"],
+         options={**FULL, "log2": "16,20", "variant": "nonblocking", "effort": "estimate"})
+add_full("fft_chunk", (OptionParameters, Fft),
+         "Rows in one message of the fused variant: message sizes at one problem size.",
+         ranks=parameter(POWERS[1:], type=int), chunk=parameter([4, 16, 64, 256], type=int),
+         varied=["ranks", "chunk"],
+         options={**FULL, "log2": "20", "variant": "fused", "effort": "estimate"})
 
 
 @rfm.simple_test
@@ -167,23 +134,18 @@ class fft_hybrid(Full, Fft):
                         "threads": threads}
 
 
-@rfm.simple_test
-class fft_transports(Full, Fft):
-    """One problem over the transports of the site (watter 3)."""
-
-    options = {**FULL, "log2": 20, "variant": "original", "effort": "estimate",
-               "min-repetitions": 1}
+add_full("fft_transports", Fft, "One problem over the transports of the site (watter 3).",
+         options={**FULL, "log2": 20, "variant": "original", "effort": "estimate",
+                  "min-repetitions": 1})
 
 
 # Radix sort.
 
-@rfm.simple_test
-class radix(Radix):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"keys": "10k", "budget": 0.01, "min-repetitions": 2}, "ranks": [2]},
-        "quick": {"options": {**QUICK, "keys": "512Ki", "buffer": "512,16Ki"},
-                  "ranks": ALL_COUNTS[:2]}})
-    ranks = parameter(sorted({2, *ALL_COUNTS[:2]}), type=int)
+add_scales("radix", Radix, {
+    "smoke": {"options": {"keys": "10k", "budget": 0.01, "min-repetitions": 2}, "ranks": [2]},
+    "quick": {"options": {**QUICK, "keys": "512Ki", "buffer": "512,16Ki"},
+              "ranks": ALL_COUNTS[:2]}},
+    ranks=parameter(sorted({2, *ALL_COUNTS[:2]}), type=int))
 
 
 @rfm.simple_test
@@ -195,55 +157,29 @@ class radix_strong(Full, Radix):
         self.options = {**FULL, "keys": (1 << 22) // self.ranks, "buffer": "512,4Ki,16Ki"}
 
 
-@rfm.simple_test
-class radix_weak(Full, Radix):
-    """The number of keys on every rank that the study used."""
-
-    options = {**FULL, "keys": "512Ki", "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"}
-
-
-@rfm.simple_test
-class radix_threaded(Full, Radix):
-    """With a receiving thread, if the library supports calls of several threads."""
-
-    options = {**FULL, "keys": "512Ki", "variant": "threaded", "min-repetitions": 2,
-               "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"}
-
-
-@rfm.simple_test
-class radix_study(Full, Radix, OptionParameters):
-    """As in the study: the program polls at each key; a buffer is at least a frame."""
-
-    ranks = parameter(POWERS[1:], type=int)
-    variant = parameter(["polled", "polled-posted", "threaded"], type=str)
-    varied = ["ranks", "variant"]
-    # Polling takes most of the time, and much longer on emulated hosts, which share cores.
-    options = {"keys": "64Ki", "buffer": "128,512,1403,2Ki,4Ki,16Ki", "budget": 0.05,
-               "min-repetitions": 1}
-
-
-@rfm.simple_test
-class radix_alone(Full, Radix):
-    """Each rank sorts its own keys without messages: the upper limit for all variants."""
-
-    options = {**FULL, "keys": "512Ki,4Mi", "variant": "alone"}
-
-
-@rfm.simple_test
-class radix_keys(Full, Radix, OptionParameters):
-    """Non-uniform keys of both widths."""
-
-    ranks = parameter(ALL_COUNTS[1:], type=int)
-    distribution = parameter(["uniform", "gaussian", "sorted", "equal", "few"], type=str)
-    key = parameter([32, 64], type=int)
-    varied = ["ranks", "distribution", "key"]
-    options = {**FULL, "keys": "512Ki"}
-
-
-@rfm.simple_test
-class radix_transports(Full, Radix):
-    """One problem over the site's transports (watter 3)."""
-
-    # Guests poll at each key and share two cores: a run takes seconds.
-    options = {"keys": "64Ki", "variant": "polled", "buffer": "1403", "budget": 0.05,
-               "min-repetitions": 1}
+add_full("radix_weak", Radix, "The number of keys on every rank that the study used.",
+         options={**FULL, "keys": "512Ki", "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"})
+add_full("radix_threaded", Radix,
+         "With a receiving thread, if the library supports calls of several threads.",
+         options={**FULL, "keys": "512Ki", "variant": "threaded", "min-repetitions": 2,
+                  "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"})
+# Polling takes most of the time, and much longer on emulated hosts, which share cores.
+add_full("radix_study", (OptionParameters, Radix),
+         "As in the study: the program polls at each key; a buffer is at least a frame.",
+         ranks=parameter(POWERS[1:], type=int),
+         variant=parameter(["polled", "polled-posted", "threaded"], type=str),
+         varied=["ranks", "variant"],
+         options={"keys": "64Ki", "buffer": "128,512,1403,2Ki,4Ki,16Ki", "budget": 0.05,
+                  "min-repetitions": 1})
+add_full("radix_alone", Radix,
+         "Each rank sorts its own keys without messages: the upper limit for all variants.",
+         options={**FULL, "keys": "512Ki,4Mi", "variant": "alone"})
+add_full("radix_keys", (OptionParameters, Radix), "Non-uniform keys of both widths.",
+         ranks=parameter(ALL_COUNTS[1:], type=int),
+         distribution=parameter(["uniform", "gaussian", "sorted", "equal", "few"], type=str),
+         key=parameter([32, 64], type=int), varied=["ranks", "distribution", "key"],
+         options={**FULL, "keys": "512Ki"})
+# Guests poll at each key and share two cores: a run takes seconds.
+add_full("radix_transports", Radix, "One problem over the site's transports (watter 3).",
+         options={"keys": "64Ki", "variant": "polled", "buffer": "1403", "budget": 0.05,
+                  "min-repetitions": 1})

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .mixins import EveryRankCount, OptionParameters, at_scales
+from .mixins import EveryRankCount, OptionParameters, add_scales, at_scales
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"
@@ -55,16 +55,10 @@ SMOKE = {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}}
 QUICK = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
 
 
-@rfm.simple_test
-class pvm(Pvm):
-    by_scale, scale = at_scales({
-        "smoke": SMOKE, "quick": {"options": QUICK},
-        "full": {"options": {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"}}})
-
-
-@rfm.simple_test
-class lam(Lam):
-    by_scale, scale = at_scales({"smoke": SMOKE, "quick": {"options": QUICK}})
+add_scales("pvm", Pvm, {
+    "smoke": SMOKE, "quick": {"options": QUICK},
+    "full": {"options": {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"}}})
+add_scales("lam", Lam, {"smoke": SMOKE, "quick": {"options": QUICK}})
 
 
 @rfm.simple_test
@@ -78,12 +72,9 @@ class pvm_bcast(Packed, Broadcast):
     broadcast = parameter(["sends", "library", "group"], type=str)
 
 
-@rfm.simple_test
-class lam_bcast(Broadcast):
-    # Full over its daemons, too.
-    by_scale, scale = at_scales({"quick": {"transport": ["tcp"]}, "full": {}})
-    kind = "lam"
-    transport = parameter(["tcp", "lamd"], type=str)
+# Full over its daemons, too.
+add_scales("lam_bcast", Broadcast, {"quick": {"transport": ["tcp"]}, "full": {}},
+           kind="lam", transport=parameter(["tcp", "lamd"], type=str))
 
 
 @rfm.simple_test

@@ -2,10 +2,9 @@
 """Matching: the cost of long queues of posted receives and unexpected messages, in time and
 memory, by depth, position of the match, and wildcards."""
 
-import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, at_scales
+from .base import Experiment, add_full, add_scales
 from .harness.backends import placements
 from .mixins import Latency
 
@@ -31,19 +30,12 @@ class Matching(Latency, Experiment):
         self.experiment = f"matching-{self.queue}"
 
 
-@rfm.simple_test
-class matching(Matching):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"depth": "0,16", "budget": 0.005, "min-repetitions": 3}},
-        "quick": {"options": {"depth": "0,16,256,1024,4096", "position": "last",
-                              "budget": 0.03}},
-        "full": {"options": {"depth": "0,1:4096:x2", "rse": 0.01, "budget": 0.05},
-                 "limit_s": 600}})
-
-
-@rfm.simple_test
-class matching_affinity(Full, Matching):
-    """Every placement of the site."""
-
-    placement = parameter(placements.names(), type=str)
-    options = {"depth": "0,64,1024,4096", "wildcard": "none", "rse": 0.01, "budget": 0.1}
+add_scales("matching", Matching, {
+    "smoke": {"options": {"depth": "0,16", "budget": 0.005, "min-repetitions": 3}},
+    "quick": {"options": {"depth": "0,16,256,1024,4096", "position": "last",
+                          "budget": 0.03}},
+    "full": {"options": {"depth": "0,1:4096:x2", "rse": 0.01, "budget": 0.05},
+             "limit_s": 600}})
+add_full("matching_affinity", Matching, "Every placement of the site.",
+         placement=parameter(placements.names(), type=str),
+         options={"depth": "0,64,1024,4096", "wildcard": "none", "rse": 0.01, "budget": 0.1})

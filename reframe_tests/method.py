@@ -7,7 +7,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, at_scales
+from .base import Experiment, add_scales, at_scales
 from .mixins import EveryRankCount, Latency, OptionParameters, Wait
 
 MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
@@ -37,46 +37,28 @@ class Errors(OptionParameters, Method):
     full = {"varied": ["ranks", "timer"]}
 
 
-@rfm.simple_test
-class waitpattern_up(WaitPattern):
-    by_scale, scale = at_scales({
-        "smoke": AS_USUAL,
-        "quick": {"start": ["windows", "mpi-barrier"], "timer": ["auto", "wtime"],
-                  "varied": ["ranks", "start", "timer"]},
-        "full": WaitPattern.every})
-    experiment = "waitpattern-up"
-    watched = "waitpattern-up"
-
-
-@rfm.simple_test
-class waitpattern_null(WaitPattern):
-    by_scale, scale = at_scales({
-        "smoke": AS_USUAL,
-        "quick": {"start": ["windows"], "timer": ["auto", "wtime"], "varied": ["ranks", "timer"]},
-        "full": WaitPattern.every})
-    experiment = "waitpattern-null"
-    watched = "waitpattern-null"
-
-
-@rfm.simple_test
-class start_skew(Errors):
-    by_scale, scale = at_scales({
-        "smoke": {"timer": ["auto"], "options": {"starts": 100}},
-        "quick": {"timer": ["auto"]},
-        "full": {**Errors.full, "options": {"starts": 10000}}})
-    experiment = "start-skew"
-    watched = "skew-deadline"
-
-
-@rfm.simple_test
-class systematic_errors(Errors):
-    by_scale, scale = at_scales({
-        "smoke": {"timer": ["auto"], "options": {"sizes": "8", "starts": 100, "budget": 0.02}},
-        "quick": {"timer": ["auto"], "options": {"sizes": "8,8Ki,1Mi"}},
-        "full": {**Errors.full,
-                 "options": {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}}})
-    experiment = "systematic-errors"
-    watched = "skew-mpi-barrier"
+add_scales("waitpattern_up", WaitPattern, {
+    "smoke": AS_USUAL,
+    "quick": {"start": ["windows", "mpi-barrier"], "timer": ["auto", "wtime"],
+              "varied": ["ranks", "start", "timer"]},
+    "full": WaitPattern.every},
+    experiment="waitpattern-up", watched="waitpattern-up")
+add_scales("waitpattern_null", WaitPattern, {
+    "smoke": AS_USUAL,
+    "quick": {"start": ["windows"], "timer": ["auto", "wtime"], "varied": ["ranks", "timer"]},
+    "full": WaitPattern.every},
+    experiment="waitpattern-null", watched="waitpattern-null")
+add_scales("start_skew", Errors, {
+    "smoke": {"timer": ["auto"], "options": {"starts": 100}},
+    "quick": {"timer": ["auto"]},
+    "full": {**Errors.full, "options": {"starts": 10000}}},
+    experiment="start-skew", watched="skew-deadline")
+add_scales("systematic_errors", Errors, {
+    "smoke": {"timer": ["auto"], "options": {"sizes": "8", "starts": 100, "budget": 0.02}},
+    "quick": {"timer": ["auto"], "options": {"sizes": "8,8Ki,1Mi"}},
+    "full": {**Errors.full,
+             "options": {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}}},
+    experiment="systematic-errors", watched="skew-mpi-barrier")
 
 
 @rfm.simple_test

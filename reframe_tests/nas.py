@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
-from .base import Experiment, Full, add_full, at_scales
+from .base import Experiment, Full, add_full, add_scales
 from .harness import backends
 from .harness.foreign import adapter, languages
 from .harness.launch import launches
@@ -106,14 +106,8 @@ SMALL = {"smoke": {}, "quick": {"letter": "W"}}
 LIMITS = {"A": 240, "B": 900, "C": 3600}
 
 
-@rfm.simple_test
-class nas(Nas):
-    by_scale, scale = at_scales(SMALL)
-
-
-@rfm.simple_test
-class nas_languages(Language):
-    by_scale, scale = at_scales(SMALL)
+add_scales("nas", Nas, SMALL)
+add_scales("nas_languages", Language, SMALL)
 
 
 for letter, limit_s in LIMITS.items():
@@ -134,38 +128,16 @@ class nas_schedules(Full, Nas):
         self.options = {**self.options, "schedule": self.schedule}
 
 
-@rfm.simple_test
-class nas_hosts(Full, Nas):
-    """One rank on each host of a network."""
-
-    letter = "A"
-    limit_s = 240
-    split = parameter(ON_HOSTS, type=str)
-    kernel = parameter(["ep", "is", "cg", "mg"], type=str)
-    transport = parameter(["tcp"], type=str)
-    needs = ["between"]
-
-
-@rfm.simple_test
-class nas_class_d(Full, Nas):
-    """The large problems of the study, which need 12 GB, and hours on few cores."""
-
-    kernel = parameter(["sp-mz", "bt-mz", "lu-mz"], type=str)
-    letter = "D"
-    limit_s = 6 * 3600
-
-
+add_full("nas_hosts", Nas, "One rank on each host of a network.", letter="A", limit_s=240,
+         split=parameter(ON_HOSTS, type=str), kernel=parameter(["ep", "is", "cg", "mg"], type=str),
+         transport=parameter(["tcp"], type=str), needs=["between"])
+add_full("nas_class_d", Nas,
+         "The large problems of the study, which need 12 GB, and hours on few cores.",
+         kernel=parameter(["sp-mz", "bt-mz", "lu-mz"], type=str), letter="D", limit_s=6 * 3600)
 add_full("nas_languages_a", Language, letter="A", limit_s=300)
 add_full("nas_languages_b", Language, letter="B", limit_s=900)
-
-
-@rfm.simple_test
-class nas_languages_hosts(Full, Language):
-    """One rank on each host of a network: messages, and coarrays, which replace UPC."""
-
-    letter = "W"
-    split = parameter(ON_HOSTS, type=str)
-    kernel = parameter(["ep", "is"], type=str)
-    language = parameter(["c", "fortran"], type=str)
-    transport = parameter(["tcp"], type=str)
-    needs = ["between"]
+add_full("nas_languages_hosts", Language,
+         "One rank on each host of a network: messages, and coarrays, which replace UPC.",
+         letter="W", split=parameter(ON_HOSTS, type=str), kernel=parameter(["ep", "is"], type=str),
+         language=parameter(["c", "fortran"], type=str), transport=parameter(["tcp"], type=str),
+         needs=["between"])

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The original NAS programs, if Spack has built them."""
 
-import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 
-from .base import add_full, at_scales
+from .base import add_full, add_scales
 from .harness import backends
 from .harness.foreign import adapter, npb_programs
 from .harness.model import families
@@ -76,19 +75,9 @@ class NpbThreads(Original):
         return "OpenMP"
 
 
-@rfm.simple_test
-class npb(Npb):
-    by_scale, scale = at_scales(SMALL)
-
-
-@rfm.simple_test
-class npb_threads(NpbThreads):
-    by_scale, scale = at_scales(SMALL)
-
-
-@rfm.simple_test
-class npb_zones(NpbZones):
-    by_scale, scale = at_scales(SMALL)
+add_scales("npb", Npb, SMALL)
+add_scales("npb_threads", NpbThreads, SMALL)
+add_scales("npb_zones", NpbZones, SMALL)
 
 
 for letter, limit_s in LIMITS.items():

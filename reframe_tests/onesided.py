@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One-sided operations: latency, bandwidth, rate, both directions, and asynchronous progress."""
 
-import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, add_full, at_scales
+from .base import Experiment, add_full, add_scales
 from .harness.backends import placements
 from .mixins import Latency, OptionParameters, PairsOfRanks
 
@@ -38,23 +37,15 @@ class OneSided(OptionParameters, Latency, Experiment):
                      "the transport")
 
 
-@rfm.simple_test
-class onesided(OneSided):
-    """Latency of all operations, by synchronisation."""
-
-    by_scale, scale = at_scales({
-        "smoke": {"options": {**ALL, "sizes": "8,4Ki", "budget": 0.005, "min-repetitions": 3}},
-        "quick": {"options": {**ALL, "sizes": "8,4Ki,256Ki", "budget": 0.01,
-                              "min-repetitions": 5}}})
-
-
-@rfm.simple_test
-class onesided_windows(OneSided):
-    """Latency by kind of window."""
-
-    by_scale, scale = at_scales({"quick": {}})
-    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
-    options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,256Ki", "budget": 0.02}
+add_scales("onesided", OneSided, {
+    "smoke": {"options": {**ALL, "sizes": "8,4Ki", "budget": 0.005, "min-repetitions": 3}},
+    "quick": {"options": {**ALL, "sizes": "8,4Ki,256Ki", "budget": 0.01,
+                          "min-repetitions": 5}}},
+    "Latency of all operations, by synchronisation.")
+add_scales("onesided_windows", OneSided, {"quick": {}},
+           "Latency by kind of window.",
+           window=parameter(["allocate", "create", "shared", "dynamic"], type=str),
+           options={"operation": "put,get,accumulate", "sizes": "8,4Ki,256Ki", "budget": 0.02})
 
 
 class Ways(OneSided):
@@ -66,13 +57,10 @@ class Ways(OneSided):
     varied = ["window", "ways"]
 
 
-@rfm.simple_test
-class onesided_rate(Ways):
-    """Up to 64 operations in an access."""
-
-    by_scale, scale = at_scales({"quick": {}})
-    options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,64Ki", "queue": "1,8,64",
-               "budget": 0.02}
+add_scales("onesided_rate", Ways, {"quick": {}},
+           "Up to 64 operations in an access.",
+           options={"operation": "put,get,accumulate", "sizes": "8,4Ki,64Ki", "queue": "1,8,64",
+                    "budget": 0.02})
 
 
 WINDOWS = ["allocate", "create", "shared", "dynamic"]
@@ -81,25 +69,14 @@ add_full("onesided_latency", OneSided, window=parameter(WINDOWS, type=str), limi
 add_full("onesided_bandwidth", Ways, window=parameter(WINDOWS, type=str), limit_s=900,
          options={"operation": "put,get,accumulate", "synchronisation": "fence,pscw,lock,flush",
                   "sizes": "8:256Ki:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.05})
-
-
-@rfm.simple_test
-class onesided_pairs(Full, PairsOfRanks, OneSided):
-    """Windows of several pairs at once."""
-
-    pairs = parameter([1, 2, 4, 8], type=int)
-    varied = ["window", "pairs"]
-    options = {"operation": "put,get", "sizes": "8,4Ki,64Ki", "queue": "1,64", "rse": 0.01,
-               "budget": 0.1}
-
-
-@rfm.simple_test
-class onesided_affinity(Full, OneSided):
-    """Every placement of the site."""
-
-    placement = parameter(placements.names(), type=str)
-    options = {"operation": "put,get,accumulate,fetch_and_op", "sizes": "8,4Ki,256Ki",
-               "rse": 0.01, "budget": 0.1}
+add_full("onesided_pairs", (PairsOfRanks, OneSided), "Windows of several pairs at once.",
+         pairs=parameter([1, 2, 4, 8], type=int), varied=["window", "pairs"],
+         options={"operation": "put,get", "sizes": "8,4Ki,64Ki", "queue": "1,64", "rse": 0.01,
+                  "budget": 0.1})
+add_full("onesided_affinity", OneSided, "Every placement of the site.",
+         placement=parameter(placements.names(), type=str),
+         options={"operation": "put,get,accumulate,fetch_and_op", "sizes": "8,4Ki,256Ki",
+                  "rse": 0.01, "budget": 0.1})
 
 
 # Asynchronous progress: does an operation complete at a target that computes and makes no call?
@@ -120,13 +97,11 @@ class Progress(OneSided):
 ONE_WAY = {"async_progress": ["default"], "window": ["create"], "placement": ["near"]}
 
 
-@rfm.simple_test
-class onesided_progress(Progress):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {**Progress.options, "sizes": "8", "min-repetitions": 3}, **ONE_WAY},
-        "quick": ONE_WAY,
-        "full": {"options": {**Progress.options, "sizes": "8,4Ki,64Ki,1Mi",
-                             "compute": "0,100,1000", "budget": 0.03},
-                 "limit_s": 600}})
-    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
-    placement = parameter(["near", "spare"], type=str)
+add_scales("onesided_progress", Progress, {
+    "smoke": {"options": {**Progress.options, "sizes": "8", "min-repetitions": 3}, **ONE_WAY},
+    "quick": ONE_WAY,
+    "full": {"options": {**Progress.options, "sizes": "8,4Ki,64Ki,1Mi",
+                         "compute": "0,100,1000", "budget": 0.03},
+             "limit_s": 600}},
+    window=parameter(["allocate", "create", "shared", "dynamic"], type=str),
+    placement=parameter(["near", "spare"], type=str))

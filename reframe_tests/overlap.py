@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Overlap of communication with computation, with and without asynchronous progress."""
 
-import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Full, add_full, at_scales
+from .base import Experiment, add_full, add_scales
 from .harness.backends import placements
 from .mixins import OptionParameters
 
@@ -49,45 +48,27 @@ class Progress(Overlap):
     limit_s = 240
 
 
-@rfm.simple_test
-class overlap(Overlap):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "8,64Ki", "steps": 4, "budget": 0.01}},
-        "quick": {"options": {"sizes": "8,4Ki,64Ki,1Mi", "steps": 9, "budget": 0.03},
-                  "limit_s": 120}})
-
-
+add_scales("overlap", Overlap, {
+    "smoke": {"options": {"sizes": "8,64Ki", "steps": 4, "budget": 0.01}},
+    "quick": {"options": {"sizes": "8,4Ki,64Ki,1Mi", "steps": 9, "budget": 0.03},
+              "limit_s": 120}})
 add_full("overlap_pingpong", Blocking, limit_s=240, pattern=parameter(["pingpong"], type=str),
          options={"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 13, "budget": 0.03,
                   "min-repetitions": 5})
-
-
-@rfm.simple_test
-class overlap_frame(Full, Overlap):
-    """One frame, the size at which the study measured overlap over LLC (watter 5.4.3)."""
-
-    pattern = parameter(["pingpong"], type=str)
-    options = {"sizes": "1500", "blocking": "no", "steps": 13, "budget": 0.03,
-               "min-repetitions": 5}
-    limit_s = 240
-
-
-@rfm.simple_test
-class overlap_local(Full, Progress):
-    pattern = parameter(["local-send", "local-receive"], type=str)
-    # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
-    options = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.03, "min-repetitions": 3}
-
-
-@rfm.simple_test
-class overlap_affinity(Full, Overlap):
-    """One message, every placement of the site (finisterrae 1)."""
-
-    placement = parameter(placements.names(), type=str)
-    pattern = parameter(["local-send", "local-receive"], type=str)
-    options = {**overlap_local.options, "min-repetitions": 5}
-    limit_s = 240
-    tags = {"finisterrae", "affinity"}
+add_full("overlap_frame", Overlap,
+         "One frame, the size at which the study measured overlap over LLC (watter 5.4.3).",
+         pattern=parameter(["pingpong"], type=str),
+         options={"sizes": "1500", "blocking": "no", "steps": 13, "budget": 0.03,
+                  "min-repetitions": 5}, limit_s=240)
+LOCAL = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.03}
+# Few samples: a polling thread on the core of the rank makes each a thousand times longer.
+add_full("overlap_local", Progress, pattern=parameter(["local-send", "local-receive"], type=str),
+         options={**LOCAL, "min-repetitions": 3})
+add_full("overlap_affinity", Overlap, "One message, every placement of the site (finisterrae 1).",
+         placement=parameter(placements.names(), type=str),
+         pattern=parameter(["local-send", "local-receive"], type=str),
+         options={**LOCAL, "min-repetitions": 5}, limit_s=240,
+         tags={"finisterrae", "affinity"})
 
 
 for way in ("send", "receive"):

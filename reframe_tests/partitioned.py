@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Persistent and partitioned messages (MPI 4), and the gain of parts that are sent early."""
 
-import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, at_scales
+from .base import Experiment, add_scales
 from .mixins import OptionParameters
 
 
@@ -22,13 +21,11 @@ class Partitioned(OptionParameters, Experiment):
     limit_s = 240
 
 
-@rfm.simple_test
-class partitioned(Partitioned):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1Ki,64Ki", "partitions": "1,4", "budget": 0.02},
-                  "compute": ["0"]},
-        "quick": {"options": {"sizes": "1Ki,64Ki,1Mi", "partitions": "1,4,16", "budget": 0.05},
-                  "compute": ["0", "0.2"]},
-        "full": {"options": {"sizes": "1Ki:4Mi:x4", "partitions": "1,2,4,8,16,32",
-                             "budget": 0.1}}})
-    compute = parameter(["0", "0.05", "0.2", "1"], type=str)
+add_scales("partitioned", Partitioned, {
+    "smoke": {"options": {"sizes": "1Ki,64Ki", "partitions": "1,4", "budget": 0.02},
+              "compute": ["0"]},
+    "quick": {"options": {"sizes": "1Ki,64Ki,1Mi", "partitions": "1,4,16", "budget": 0.05},
+              "compute": ["0", "0.2"]},
+    "full": {"options": {"sizes": "1Ki:4Mi:x4", "partitions": "1,2,4,8,16,32",
+                         "budget": 0.1}}},
+    compute=parameter(["0", "0.05", "0.2", "1"], type=str))

@@ -7,7 +7,7 @@ The tests are named after what they measure; tags name the studies and their exh
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, add_full, at_scales
+from .base import Experiment, Full, add_full, add_scales, at_scales
 from .harness.backends import placements
 from .mixins import EveryRankCount, Latency, OptionParameters, PairsOfRanks, Ranks, median_s
 
@@ -51,76 +51,35 @@ class AnyPlacement(Pattern):
 add_full("netpipe_uni", Modes, experiment="pingpong", options={**NETPIPE, "buffer": "one"})
 add_full("netpipe_bi", Modes, experiment="pingping", options=NETPIPE, tags={"stival"})
 add_full("netpipe_stream", Modes, experiment="stream", options=NETPIPE)
-
-
-@rfm.simple_test
-class netpipe_brief(Full, Pattern):
-    """The same up to 64 KiB in less time, for dilated networks."""
-
-    experiment = "pingpong"
-    options = {**FULL, "sizes": "1:64Ki:x2", "buffer": "one", "budget": 0.03}
-
-
-@rfm.simple_test
-class netpipe_buffers(OptionParameters, Full, Pattern):
-    """Receives into the send buffer, as in the study, and into another buffer."""
-
-    experiment = "pingpong"
-    buffer = parameter(["two", "one"], type=str)
-    varied = ["buffer"]
-    options = {**FULL, "sizes": "1:1Mi:x4"}
-    tags = {"stival"}
-
-
-@rfm.simple_test
-class netpipe_progress(Full, Modes):
-    """With and without the asynchronous progress of the library, if it has any."""
-
-    experiment = "pingpong"
-    async_progress = parameter(["default", "yes"], type=str)
-    settings = ["async_progress"]
-    # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
-    options = {**NETPIPE, "sizes": "1:1Mi:x4", "buffer": "one", "min-repetitions": 3}
-
-
-@rfm.simple_test
-class pingpong_progress(Full, Pattern):
-    """Non-blocking, with and without the asynchronous progress of the library (stival 3)."""
-
-    experiment = "pingpong"
-    transport = parameter(["tcp"], type=str)
-    async_progress = parameter(["default", "yes"], type=str)
-    settings = ["async_progress"]
-    options = {**FULL, "sizes": "1:64Ki:x4,80Ki", "blocking": "no", "min-repetitions": 3}
-
-
-@rfm.simple_test
-class netpipe_limits(Full, Pattern):
-    """With the eager limits of the libraries in the study: 16 KiB and 64 KiB (stival 1)."""
-
-    experiment = "pingpong"
-    eager_limit = parameter(["16384", "65536"], type=str)
-    settings = ["eager_limit"]
-    options = {**NETPIPE, "buffer": "one"}
-    tags = {"stival"}
-
-
-@rfm.simple_test
-class netpipe_frames(Full, Pattern):
-    """Without perturbation, up to 8 KiB: the cost of an additional frame (watter 1)."""
-
-    experiment = "pingpong"
-    options = {**FULL, "sizes": "1:8Ki:x2,3:6Ki:x2", "buffer": "one"}
-
-
-@rfm.simple_test
-class stream(Pattern):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,1Ki,1Mi", "perturb": 3, "budget": 0.02}},
-        "quick": {"options": {"sizes": "1:4Mi:x4", "budget": 0.06}}})
-    experiment = "stream"
-
-
+add_full("netpipe_brief", Pattern, "The same up to 64 KiB in less time, for dilated networks.",
+         experiment="pingpong",
+         options={**FULL, "sizes": "1:64Ki:x2", "buffer": "one", "budget": 0.03})
+add_full("netpipe_buffers", (OptionParameters, Pattern),
+         "Receives into the send buffer, as in the study, and into another buffer.",
+         experiment="pingpong", buffer=parameter(["two", "one"], type=str), varied=["buffer"],
+         options={**FULL, "sizes": "1:1Mi:x4"}, tags={"stival"})
+# Few samples: a polling thread on the core of the rank makes each a thousand times longer.
+add_full("netpipe_progress", Modes,
+         "With and without the asynchronous progress of the library, if it has any.",
+         experiment="pingpong", async_progress=parameter(["default", "yes"], type=str),
+         settings=["async_progress"],
+         options={**NETPIPE, "sizes": "1:1Mi:x4", "buffer": "one", "min-repetitions": 3})
+add_full("pingpong_progress", Pattern,
+         "Non-blocking, with and without the asynchronous progress of the library (stival 3).",
+         experiment="pingpong", transport=parameter(["tcp"], type=str),
+         async_progress=parameter(["default", "yes"], type=str), settings=["async_progress"],
+         options={**FULL, "sizes": "1:64Ki:x4,80Ki", "blocking": "no", "min-repetitions": 3})
+add_full("netpipe_limits", Pattern,
+         "With the eager limits of the libraries in the study: 16 KiB and 64 KiB (stival 1).",
+         experiment="pingpong", eager_limit=parameter(["16384", "65536"], type=str),
+         settings=["eager_limit"], options={**NETPIPE, "buffer": "one"}, tags={"stival"})
+add_full("netpipe_frames", Pattern,
+         "Without perturbation, up to 8 KiB: the cost of an additional frame (watter 1).",
+         experiment="pingpong", options={**FULL, "sizes": "1:8Ki:x2,3:6Ki:x2", "buffer": "one"})
+add_scales("stream", Pattern, {
+    "smoke": {"options": {"sizes": "1,1Ki,1Mi", "perturb": 3, "budget": 0.02}},
+    "quick": {"options": {"sizes": "1:4Mi:x4", "budget": 0.06}}},
+    experiment="stream")
 add_full("stream_affinity", AnyPlacement, experiment="stream")
 
 
@@ -139,39 +98,19 @@ class mpptest_bisect(Full, Bisection):
                "max-repetitions": 50, "budget": 2}
 
 
-@rfm.simple_test
-class mpptest_nocache(Full, Pattern):
-    experiment = "pingpong"
-    shown_bytes = 300
-    options = {**mpptest_bisect.options, "cache": "cold"}
-
-
-@rfm.simple_test
-class mpptest(Pattern):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}},
-        "quick": {"options": {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}}})
-    experiment = "pingpong"
-
-
-@rfm.simple_test
-class pingpong_pairs(Full, Pairs):
-    """Several simultaneous pairs, large messages (stival 3)."""
-
-    experiment = "pingpong"
-    options = {**FULL, "sizes": "1,96Ki:1Mi:+32Ki"}
-
-
-@rfm.simple_test
-class pingpong_pairings(OptionParameters, Full, Pairs):
-    """Pairs between halves of the ranks, between neighbours, or drawn at random for each block."""
-
-    experiment = "pingpong"
-    pairing = parameter(["halves", "neighbours", "random"], type=str)
-    varied = ["pairs", "pairing"]
-    options = {**FULL, "sizes": "1,4Ki,1Mi"}
-
-
+add_full("mpptest_nocache", Pattern, experiment="pingpong", shown_bytes=300,
+         options={**mpptest_bisect.options, "cache": "cold"})
+add_scales("mpptest", Pattern, {
+    "smoke": {"options": {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}},
+    "quick": {"options": {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}}},
+    experiment="pingpong")
+add_full("pingpong_pairs", Pairs, "Several simultaneous pairs, large messages (stival 3).",
+         experiment="pingpong", options={**FULL, "sizes": "1,96Ki:1Mi:+32Ki"})
+add_full("pingpong_pairings", (OptionParameters, Pairs),
+         "Pairs between halves of the ranks, between neighbours, or drawn at random for each "
+         "block.", experiment="pingpong",
+         pairing=parameter(["halves", "neighbours", "random"], type=str),
+         varied=["pairs", "pairing"], options={**FULL, "sizes": "1,4Ki,1Mi"})
 add_full("pairs_affinity", AnyPlacement, experiment="pingpong", varied=["pairs"],
          pairs=parameter([2, 4, 8], type=int))
 
@@ -188,39 +127,22 @@ class Bandwidth(OptionParameters, Pattern):
         self.operation = f"bandwidth-{self.split}"
 
 
-@rfm.simple_test
-class bandwidth(Bandwidth):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,1Ki,1Mi", "queue": "0,1,4", "budget": 0.02}},
-        "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "0,1,2,8", "budget": 0.03}}})
-
-
-@rfm.simple_test
-class bandwidth_sizes(Full, Bandwidth):
-    """By message size (stival 4)."""
-
-    # Each size has five queue lengths.
-    options = {**FULL, "sizes": "1,8:1Mi:x2,24Ki,56Ki,72Ki", "budget": 0.05}
-
-
-@rfm.simple_test
-class bandwidth_bursts(Full, Bandwidth):
-    """By number of messages, at sizes around the limits of the protocols (stival 4)."""
-
-    # Each size has eleven bursts of five queue lengths.
-    options = {**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
-               "budget": 0.02}
-
-
-@rfm.simple_test
-class bandwidth_errors(Full, Pattern):
-    """The errors in the source code of the study's appendix, and the correct method (stival)."""
-
-    experiment = "bandwidth"
-    operation = "bandwidth-parts"
-    options = {**FULL, "sizes": "1Ki:1Mi:x4", "split": "parts", "queue": 8, "errors": "yes",
-               "start": "barrier", "budget": 0.05}
-    tags = {"stival"}
+add_scales("bandwidth", Bandwidth, {
+    "smoke": {"options": {"sizes": "1,1Ki,1Mi", "queue": "0,1,4", "budget": 0.02}},
+    "quick": {"options": {"sizes": "1:1Mi:x16", "queue": "0,1,2,8", "budget": 0.03}}})
+# Each size has five queue lengths.
+add_full("bandwidth_sizes", Bandwidth, "By message size (stival 4).",
+         options={**FULL, "sizes": "1,8:1Mi:x2,24Ki,56Ki,72Ki", "budget": 0.05})
+# Each size has eleven bursts of five queue lengths.
+add_full("bandwidth_bursts", Bandwidth,
+         "By number of messages, at sizes around the limits of the protocols (stival 4).",
+         options={**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
+                  "budget": 0.02})
+add_full("bandwidth_errors", Pattern,
+         "The errors in the source code of the study's appendix, and the correct method (stival).",
+         experiment="bandwidth", operation="bandwidth-parts",
+         options={**FULL, "sizes": "1Ki:1Mi:x4", "split": "parts", "queue": 8, "errors": "yes",
+                  "start": "barrier", "budget": 0.05}, tags={"stival"})
 
 
 QUEUES = {**AnyPlacement.options, "queue": "0,8", "budget": 0.1}
@@ -245,16 +167,11 @@ class message_rate(Full, Pairs):
 
 # Exchange: the blocking form deadlocks from a certain size on, which the launch records.
 
-@rfm.simple_test
-class exchange(Pattern):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,1Ki,1Mi", "budget": 0.02}},
-        "quick": {"options": {"sizes": "1:1Mi:x4", "budget": 0.04}},
-        "full": {"options": {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"}}})
-    experiment = "exchange"
-    operation = "exchange-posted"
-
-
+add_scales("exchange", Pattern, {
+    "smoke": {"options": {"sizes": "1,1Ki,1Mi", "budget": 0.02}},
+    "quick": {"options": {"sizes": "1:1Mi:x4", "budget": 0.04}},
+    "full": {"options": {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"}}},
+    experiment="exchange", operation="exchange-posted")
 add_full("exchange_affinity", AnyPlacement, experiment="exchange", operation="exchange-posted")
 
 
@@ -266,13 +183,11 @@ class AllToAll(Ranks, Latency, Experiment):
     varied = ["ranks"]
 
 
-@rfm.simple_test
-class alltoall_variants(AllToAll):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}, "ranks": [2]},
-        "quick": {"options": {"sizes": "1:256Ki:x4", "budget": 0.04}, "ranks": [2]},
-        "full": {"options": {**FULL, "sizes": "1:1Mi:x2"}, "limit_s": 300}})
-    ranks = parameter([2, 4, 8], type=int)
+add_scales("alltoall_variants", AllToAll, {
+    "smoke": {"options": {"sizes": "1,1Ki,64Ki", "budget": 0.02}, "ranks": [2]},
+    "quick": {"options": {"sizes": "1:256Ki:x4", "budget": 0.04}, "ranks": [2]},
+    "full": {"options": {**FULL, "sizes": "1:1Mi:x2"}, "limit_s": 300}},
+    ranks=parameter([2, 4, 8], type=int))
 
 
 @rfm.simple_test

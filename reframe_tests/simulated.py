@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, add_full, at_scales
+from .base import Experiment, Full, add_full, add_scales
 from .harness.model import families
 from .mixins import Latency, OptionParameters, PairsOfRanks, Ranks, Wait, median_s
 
@@ -59,23 +59,16 @@ WINDOWS = {**START, "start": "windows", "sync": "hierarchical", "sync-points": 6
            "sync-baseline": 1e-6, "warm-up": 1, "max-repetitions": 10}
 
 
-@rfm.simple_test
-class simulated_pingpong(SimulatedPair):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,1Mi", **Simulated.repetitions}},
-        "quick": {"options": {"sizes": "1:8Mi:x4", **Simulated.repetitions},
-                  "placement": ["near"]}})
-    placement = parameter(["near", "far"], type=str)
-
-
-@rfm.simple_test
-class simulated(SimulatedCollective):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"operation": "bcast,alltoall", "sizes": "16,4Ki", **START},
-                  "coll_selector": SELECTORS[:1], "ranks": [8]},
-        "quick": {"options": {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}}})
-    coll_selector = parameter(SELECTORS, type=str)
-    ranks = parameter([2, 4, 8, 16, 64], type=int)
+add_scales("simulated_pingpong", SimulatedPair, {
+    "smoke": {"options": {"sizes": "1,1Mi", **Simulated.repetitions}},
+    "quick": {"options": {"sizes": "1:8Mi:x4", **Simulated.repetitions},
+              "placement": ["near"]}},
+    placement=parameter(["near", "far"], type=str))
+add_scales("simulated", SimulatedCollective, {
+    "smoke": {"options": {"operation": "bcast,alltoall", "sizes": "16,4Ki", **START},
+              "coll_selector": SELECTORS[:1], "ranks": [8]},
+    "quick": {"options": {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}}},
+    coll_selector=parameter(SELECTORS, type=str), ranks=parameter([2, 4, 8, 16, 64], type=int))
 
 
 @rfm.simple_test
@@ -155,38 +148,23 @@ add_full("simulated_pingpong_memory", SimulatedMemory)
 add_full("simulated_pingping_memory", SimulatedMemory, experiment="pingping")
 
 
-class SimulatedPairs(Full, PairsOfRanks, SimulatedPair):
+class SimulatedPairs(PairsOfRanks, SimulatedPair):
     """One half of the ranks with the other half, simultaneously."""
 
     pairs = parameter([1, 2, 4], type=int)
     varied = ["pairs"]
 
 
-@rfm.simple_test
-class simulated_pairs(SimulatedPairs):
-    """Large messages (stival 3)."""
-
-    options = {"sizes": "1,96Ki:1Mi:+32Ki", **Simulated.repetitions}
-
-
-@rfm.simple_test
-class simulated_bisect(SimulatedPairs):
-    """Small messages, up to three frames (watter 2)."""
-
-    pairs = parameter([1, 2, 4, 8], type=int)
-    options = {"sizes": "0:4200:+150", **Simulated.repetitions}
-    needs = ["frames"]
-
-
-@rfm.simple_test
-class simulated_alltoall_variants(Full, Latency, SimulatedRanks):
-    """The collective operation and four ways without it (stival 3)."""
-
-    experiment = "alltoall-variants"
-    uncounted = SimulatedCollective.uncounted
-    operation = "alltoall-collective"
-    ranks = parameter([2, 4, 8], type=int)
-    options = {"sizes": "1:1Mi:x2", **START}
+add_full("simulated_pairs", SimulatedPairs, "Large messages (stival 3).",
+         options={"sizes": "1,96Ki:1Mi:+32Ki", **Simulated.repetitions})
+add_full("simulated_bisect", SimulatedPairs, "Small messages, up to three frames (watter 2).",
+         pairs=parameter([1, 2, 4, 8], type=int), needs=["frames"],
+         options={"sizes": "0:4200:+150", **Simulated.repetitions})
+add_full("simulated_alltoall_variants", (Latency, SimulatedRanks),
+         "The collective operation and four ways without it (stival 3).",
+         experiment="alltoall-variants", uncounted=SimulatedCollective.uncounted,
+         operation="alltoall-collective", ranks=parameter([2, 4, 8], type=int),
+         options={"sizes": "1:1Mi:x2", **START})
 
 
 class SimulatedWait(Wait, SimulatedRanks):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several simultaneous threads of each rank, with MPI_THREAD_MULTIPLE."""
 
-import reframe as rfm
 from reframe.core.builtins import parameter, run_after, variable
 
-from .base import Experiment, at_scales
+from .base import Experiment, add_scales
 from .mixins import OptionParameters
 
 SIZES = "8,1Ki,16Ki,256Ki"
@@ -33,13 +32,11 @@ class Threads(OptionParameters, Experiment):
             self.endpoints = self.options["threads"].split(",")[-1]
 
 
-@rfm.simple_test
-class threads(Threads):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "8,1Ki", "threads": "1,2", "budget": 0.02,
-                              "min-repetitions": 3},
-                  "communicators": ["one"]},
-        "quick": {"options": {"sizes": SIZES, "threads": "1,2", "budget": 0.1,
-                              "min-repetitions": 5}},
-        "full": {"options": {"sizes": "1:1Mi:x4", "threads": "1,2,4,8", "budget": 0.2,
-                             "min-repetitions": 5}}})
+add_scales("threads", Threads, {
+    "smoke": {"options": {"sizes": "8,1Ki", "threads": "1,2", "budget": 0.02,
+                          "min-repetitions": 3},
+              "communicators": ["one"]},
+    "quick": {"options": {"sizes": SIZES, "threads": "1,2", "budget": 0.1,
+                          "min-repetitions": 5}},
+    "full": {"options": {"sizes": "1:1Mi:x4", "threads": "1,2,4,8", "budget": 0.2,
+                         "min-repetitions": 5}}})

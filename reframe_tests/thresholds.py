@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Eager and rendezvous protocols: limits set by hand, their effect and their cost."""
 
-import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, add_full, at_scales
+from .base import Experiment, add_full, add_scales
 from .harness.backends import placements
 from .mixins import Latency
 
@@ -52,12 +51,10 @@ class EagerLimit(Experiment):
 TWO_LIMITS = {"eager_limit": ["default", "65536"]}
 
 
-@rfm.simple_test
-class eager_limit(EagerLimit):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1:1Mi:x16", "tries": 1}, **TWO_LIMITS},
-        "quick": TWO_LIMITS, "full": {}})
-    eager_limit = parameter(["default", "least", "16384", "65536", "262144", "most"], type=str)
+add_scales("eager_limit", EagerLimit, {
+    "smoke": {"options": {"sizes": "1:1Mi:x16", "tries": 1}, **TWO_LIMITS},
+    "quick": TWO_LIMITS, "full": {}},
+    eager_limit=parameter(["default", "least", "16384", "65536", "262144", "most"], type=str))
 
 
 class Protocol(Latency, Experiment):
@@ -70,12 +67,10 @@ class Protocol(Latency, Experiment):
     shown_bytes = 1 << 15
 
 
-@rfm.simple_test
-class protocol(Protocol):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "8Ki,32Ki,128Ki", "budget": 0.02}},
-        "quick": {"options": {"sizes": "1Ki:512Ki:x2", "budget": 0.05}}})
-    experiment = "pingpong"
+add_scales("protocol", Protocol, {
+    "smoke": {"options": {"sizes": "8Ki,32Ki,128Ki", "budget": 0.02}},
+    "quick": {"options": {"sizes": "1Ki:512Ki:x2", "budget": 0.05}}},
+    experiment="pingpong")
 
 
 class ProtocolFull(Protocol):

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Full, Quick, at_scales
+from .base import Experiment, Quick, add_full, add_scales
 from .mixins import Latency
 
 QUICK = {"budget": 0.1, "rse": 0.003}
@@ -41,14 +41,12 @@ class Transport(Layer):
     datagrams = "1:32Ki:x4,64000"
 
 
-@rfm.simple_test
-class transport(Transport):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "1,1Ki", "budget": 0.02}, "datagrams": "1,1Ki"},
-        "quick": {"options": {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}},
-        "full": {"options": {"sizes": "1:32Ki:x2,64000,128Ki:1Mi:x2", "budget": 0.2,
-                             "interleave": "yes"},
-                 "datagrams": "1:32Ki:x2,64000"}})
+add_scales("transport", Transport, {
+    "smoke": {"options": {"sizes": "1,1Ki", "budget": 0.02}, "datagrams": "1,1Ki"},
+    "quick": {"options": {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}},
+    "full": {"options": {"sizes": "1:32Ki:x2,64000,128Ki:1Mi:x2", "budget": 0.2,
+                         "interleave": "yes"},
+             "datagrams": "1:32Ki:x2,64000"}})
 
 
 @rfm.simple_test
@@ -65,9 +63,6 @@ class transport_stream(Quick, Transport):
     options = {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}
 
 
-@rfm.simple_test
-class transport_frames(Full, Transport):
-    """The sizes of NetPIPE around the limits of frames."""
-
-    options = {"sizes": "1:8Ki:x2", "perturb": 3, "budget": 0.1, "interleave": "yes"}
-    datagrams = "1:8Ki:x2"
+add_full("transport_frames", Transport, "The sizes of NetPIPE around the limits of frames.",
+         options={"sizes": "1:8Ki:x2", "perturb": 3, "budget": 0.1, "interleave": "yes"},
+         datagrams="1:8Ki:x2")

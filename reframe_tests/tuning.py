@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import Experiment, Quick, Smoke, at_scales
+from .base import Experiment, Quick, Smoke, add_scales
 from .mixins import TOGETHER, EveryRankCount, HostsLatency
 
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall,gather,scatter,barrier"
@@ -34,11 +34,8 @@ class EveryHost(Tuning):
     transport = parameter(["tcp"], type=str)
 
 
-@rfm.simple_test
-class tuning(EachCount):
-    """The round of the search that chooses."""
+add_scales("tuning", EachCount, {"quick": {}}, "The round of the search that chooses.")
 
-    by_scale, scale = at_scales({"quick": {}})
 
 @rfm.simple_test
 class tuning_hosts(Quick, EveryHost):
