@@ -19,7 +19,7 @@ from stack import build, split_prefix
 SIZES = [(1, "1 B"), (1 << 10, "1 KiB"), (1 << 16, "64 KiB"), (1 << 20, "1 MiB")]
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 NETPIPE_TIME = 0.1  # s of a launch, in which it measures
-#: Of a launch.
+#: Time limit of a launch (s).
 LIMIT_S = 60
 
 
