@@ -175,7 +175,7 @@ thinned_launch <- function(file, most) {
     if (asked != folder) {
       bad_data(
         file, line_of_member(file, c("asked", name)),
-        sprintf("asked.%s is %s, but its folder is %s", name, quoted(asked), folder),
+        sprintf("%s %s, but its folder is %s", name, quoted(asked), folder),
         "do not rename folders of results"
       )
     }
@@ -272,7 +272,7 @@ stripped_texts <- function(texts) {
   texts
 }
 
-# What replaces the beginning of a word, in this order. The time to find one is proportional to the
+# Texts that replace the beginning of a word, in this order. The time to find one grows with the
 # length of the word. First, SMPI's copy of the program: each rank has one, with the number of a
 # process. Last, the path of the checkout: launches run files of its folders.
 FOLDERS <- c(

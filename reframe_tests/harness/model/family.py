@@ -14,7 +14,7 @@ from .installation import Installation, version_in, with_modules
 
 #: Keys of one installation, which another one that is `like` it does not take over.
 OF_ONE = ("home", "modules", "container", "version")
-#: Where the schema of families has its keys, and the keys of entries of some of them.
+#: Place in the schema of families of their keys, and of the keys of entries of some of them.
 OVERLAY = ("family", "$defs", "overlay")
 ENTRIES = (*OVERLAY, "properties")
 

@@ -193,7 +193,7 @@ EXCHANGES = {
     "sparbit": lambda p, n, _: _rounds(
         p, [(mask, n) for mask in _powers(p)
             for _ in range(-(-p // mask) - -(-p // (2 * mask)))], [1]),
-    # Even ranks begin with the next rank, odd ranks with the one before; then both alternate.
+    # Even ranks begin with the next rank, the others with the one before; then both alternate.
     "neighbor": lambda p, n, _: [] if p % 2 else [Matrix(
         (r, (r + (-1) ** (r + step)) % p, 2 * n if step else n)
         for r in range(p) for step in range(p // 2))],

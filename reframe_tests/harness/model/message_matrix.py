@@ -69,5 +69,5 @@ def both_ways(form):
 
 
 def of_all_blocks(form):
-    """Of a vector with one block for each rank."""
+    """The messages of a form whose vector has one block for each rank."""
     return lambda p, n, root: form(p, n * p, root)
