@@ -98,8 +98,13 @@ class mpptest_bisect(Full, Bisection):
                "max-repetitions": 50, "budget": 2}
 
 
-add_full("mpptest_nocache", Pattern, experiment="pingpong", shown_bytes=300,
-         options={**mpptest_bisect.options, "cache": "cold"})
+@rfm.simple_test
+class mpptest_nocache(Full, Pattern):
+    experiment = "pingpong"
+    shown_bytes = 300
+    options = {**mpptest_bisect.options, "cache": "cold"}
+
+
 add_scales("mpptest", Pattern, {
     "smoke": {"options": {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}},
     "quick": {"options": {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}}},
