@@ -261,8 +261,10 @@ struct span clock_time(const struct clock *clock, double from_s, void (*run)(voi
     uint64_t at[2], from = clock->origin; // in the past: no spinning
     if (from_s > -INFINITY)
         from = tick_of(clock, from_s);
-    (clock->kind == CLOCK_COUNTER ? time_counter : time_system)(system_clock(clock->kind), from,
-                                                                run, state, calls, at);
+    if (clock->kind == CLOCK_COUNTER)
+        time_counter(0, from, run, state, calls, at);
+    else
+        time_system(system_clock(clock->kind), from, run, state, calls, at);
     span.begin_s = seconds_of(clock, at[0]);
     span.end_s = seconds_of(clock, at[1]);
     return span;
@@ -285,8 +287,10 @@ void clock_row(const struct clock *clock, void (*run)(void *, long), void *state
         }
         return;
     }
-    (clock->kind == CLOCK_COUNTER ? row_counter : row_system)(system_clock(clock->kind), run,
-                                                              state, calls, at, count);
+    if (clock->kind == CLOCK_COUNTER)
+        row_counter(0, run, state, calls, at, count);
+    else
+        row_system(system_clock(clock->kind), run, state, calls, at, count);
     for (long i = 0; i <= count; i++) {
         uint64_t tick;
         memcpy(&tick, at + i, sizeof tick);

@@ -115,7 +115,10 @@ void stage_run(const struct stage *stage) {
     double *begin = sampler->own, *end = begin + stage->count;
     int each = (int)((size_t)stage->count * per_sample(operation));
     STEP(operation, enter, operation);
-    (sampler->start->loop ? run_row : run_starts)(stage);
+    if (sampler->start->loop)
+        run_row(stage);
+    else
+        run_starts(stage);
     STEP(operation, leave, operation);
     for (long i = 0; i < stage->count; i++) {
         begin[i] = model_shared(&sampler->sync.model, begin[i]);
