@@ -41,7 +41,7 @@ utils::globalVariables(scan(what = "", quiet = TRUE, text = "
   cpu_model curve cv data deviation df eager_limit_bytes eel_s equal error exchange experiment
   explained family figure_better figure_unit filter found found_deadlock_bytes from g_derived_s g_s
   group half header header_bytes held here hidden_computation_ms high high_s hosts i.all i.at_most
-  i.high i.launches i.least i.low i.machine i.middle i.most i.order i.others i.time_s i.verdict id
+  i.launches i.machine i.middle i.order i.others i.time_s i.verdict id
   in_cell is_newest job judgement judging kind knee_seen label lag launch launched launches lead
   leads least left left_out lesser level limit log_s low low_s machine measure median_s messages
   min_s misfit mop more more_launches more_sessions most mpi n n_a n_all n_b n_invalid name named
