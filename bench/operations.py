@@ -15,6 +15,8 @@ between two polls and then adds nothing. The slowed rank is one whose delays no 
 - The receiver for fan-outs, unexpected and partitioned messages and threads' windows. Rank 0 waits
   for its send, and its delays pass while the answer is under way.
 - The target for post-start-complete-wait and MPICH's fences: the origin's delays pass meanwhile.
+- Rank 1 for collectives in place, a victim's allreduce and all-to-all by puts or gets: a delay of
+  rank 0 passes while it would wait for rank 1.
 - Rank 0 for all others. The library allocates the windows, since under MPICH the target serves
   windows of `--window create` while it polls.
 Differences of the two that are alike are judged over all operations of an MPI.
