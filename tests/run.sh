@@ -92,18 +92,20 @@ suite "style of C" clang-format sh -c \
   'find src archaeology -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
 suite "Python that launches" pytest python3 -m pytest -q -rs --durations=20 \
   -m "not beside and not alone" tests archaeology/tests
+# Ranks of these suites keep their cores while they poll (src/tests/keep.c): those that give way
+# may still run beside them.
+suite "build for sanitizers" ctest ended sanitizers
+suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
+suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
 # They need not give way any more, where Linux permits that.
 for pid in "${pids[@]}"; do echo 0 >"/proc/$pid/autogroup"; done 2>/dev/null
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
-suite "build for sanitizers" ctest ended sanitizers
 suite "Python that starts no ranks, a to i" pytest ended Python-1
 suite "Python that starts no ranks, j to z" pytest ended Python-2
-# The following suites have the machine for themselves.
+# The following suite has the machine for itself.
 wait
 pids=()
-suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
-suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
 suite "Python that measures" pytest python3 -m pytest -q -rs --durations=20 -m alone \
   tests archaeology/tests
 

@@ -31,6 +31,7 @@ def ends_of(offsets):
     return {"": max(ends), ".rank0": ends[0], ".rank1": ends[1]}
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("pattern", PATTERNS, indirect=True, ids=lambda p: p[0])
 def test_a_rank_is_done_its_wait_after_its_arrival(mpi, tmp_path, pattern):
@@ -70,6 +71,7 @@ def test_windows_have_arrivals_too(mpi, tmp_path):
                    if row["operation"] == f"waitpattern-up{operation}")
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_late_is_who_misses_its_own_arrival(mpi, tmp_path):
     """A rank that arrives late by intention is not late: else no sample would be valid."""

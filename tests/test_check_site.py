@@ -159,6 +159,7 @@ def test_this_machine_is_sound_and_each_mpi_is_launched_near(monkeypatch):
     assert {f"node near {mpi} shm: ok" for mpi in present} <= {line for _, line in said}
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(bool(no_clusters() or not REFRAME.exists()),
                     reason=no_clusters() or "no stack: `make stack` installs ReFrame")
 def test_each_host_of_a_partition_is_launched_on(tmp_path):

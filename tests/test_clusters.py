@@ -19,7 +19,7 @@ from tests.virtual_clusters import gone, needs_hosts, output
 
 @needs_hosts
 def test_hosts_have_everything_of_their_own(run_folder):
-    found = clusters.up("fast-ethernet", "one", hosts=2)
+    found = clusters.up("fast-ethernet", "one", hosts=2, verified=False)
     for host in ("host1", "host2"):
         assert output(found, host, "hostname").strip() == host
         assert output(found, host, "ls", "/dev/shm") == ""
@@ -36,7 +36,7 @@ def test_hosts_have_everything_of_their_own(run_folder):
 @needs_hosts
 def test_hosts_have_a_core_each_and_lend_it_when_told_so(run_folder, monkeypatch):
     here = sorted(os.sched_getaffinity(0))
-    found = clusters.up("fast-ethernet", "lent", hosts=2)
+    found = clusters.up("fast-ethernet", "lent", hosts=2, verified=False)
 
     def cores(host):
         return output(found, host, "grep Cpus_allowed_list /proc/self/status | cut -f2").strip()
@@ -49,6 +49,7 @@ def test_hosts_have_a_core_each_and_lend_it_when_told_so(run_folder, monkeypatch
     assert all(inventory.cpu_list(cores(host)) == here[:2] for host in ("host1", "host2"))
 
 
+@pytest.mark.alone
 @needs_hosts
 def test_two_at_once_are_verified_and_leave_nothing(run_folder):
     first = clusters.up("fast-ethernet", "a", hosts=2)
@@ -67,7 +68,7 @@ def test_two_at_once_are_verified_and_leave_nothing(run_folder):
 
 @needs_hosts
 def test_a_switch_that_is_killed_takes_its_hosts_with_it(run_folder):
-    found = clusters.up("fast-ethernet", "crash", hosts=2)
+    found = clusters.up("fast-ethernet", "crash", hosts=2, verified=False)
     left = virtual_hosts.on_host(found, "host1", "sleep", "60")
     os.kill(found["pid"], signal.SIGKILL)
     assert all(gone(h["pid"]) for h in found["hosts"])
@@ -119,7 +120,7 @@ def test_a_folder_that_no_switch_made_is_never_swept(run_folder, tmp_path):
 @needs_hosts
 def test_a_cluster_ends_with_the_process_it_is_for(run_folder):
     owner = subprocess.Popen(["sleep", "60"])
-    found = clusters.up("fast-ethernet", "owned", hosts=2, companion=owner.pid)
+    found = clusters.up("fast-ethernet", "owned", hosts=2, companion=owner.pid, verified=False)
     owner.kill()
     owner.wait()
     assert gone(found["pid"])
@@ -128,7 +129,7 @@ def test_a_cluster_ends_with_the_process_it_is_for(run_folder):
 
 @needs_hosts
 def test_launching_ends_what_an_earlier_launch_left(run_folder, tmp_path):
-    found = clusters.up("fast-ethernet", "swept", hosts=2)
+    found = clusters.up("fast-ethernet", "swept", hosts=2, verified=False)
     left = virtual_hosts.on_host(found, "host2", "sleep", "60")
     done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], "hostname"],
                           cwd=tmp_path, text=True, capture_output=True, timeout=120)
@@ -141,7 +142,7 @@ def test_launching_ends_what_an_earlier_launch_left(run_folder, tmp_path):
 def test_the_launcher_has_the_priority_of_the_ranks(run_folder, tmp_path):
     """Open MPI's launcher passes on what ranks ask of each other. It had no priority, so that
     launches on 8 hosts took 14 s instead of 3 s."""
-    found = clusters.up("fast-ethernet", "ranked", hosts=2)
+    found = clusters.up("fast-ethernet", "ranked", hosts=2, verified=False)
     read = ["grep", "^policy", "/proc/self/sched"]
     for command in (read, [str(clusters.SITE / "agent"), "host1", *read]):
         done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], *command],

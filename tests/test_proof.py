@@ -34,6 +34,7 @@ def no_launcher_in_it(monkeypatch):
     monkeypatch.delenv("LD_PRELOAD", raising=False)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_a_planted_share_slows_by_as_much(mpi, share):
@@ -43,6 +44,7 @@ def test_a_planted_share_slows_by_as_much(mpi, share):
     quiet.asked(pair, PAUSE_S, 1.02, at=0.02)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_a_fixed_delay_adds_as_much_to_every_call(mpi):
     def pair():
@@ -52,6 +54,7 @@ def test_a_fixed_delay_adds_as_much_to_every_call(mpi):
     quiet.asked(pair, PAUSE_S, 1.02, at=0.02)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_a_tail_is_seen_by_late_quantiles_alone(mpi):
     """One call in ten; of a hundred at least four, else the odds are 1 to 100."""
@@ -63,6 +66,7 @@ def test_a_tail_is_seen_by_late_quantiles_alone(mpi):
     quiet.asked(pair, PAUSE_S, 1.02, at=0.02)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
     """The seed decides: each launch draws anew, and the same seed gives the same result."""
@@ -74,6 +78,7 @@ def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
     quiet.asked(launches, PAUSE_S, 1.2, at=0.02)
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_levels_take_turns_within_a_launch(mpi):
     def pair():
@@ -107,6 +112,7 @@ def test_a_seed_or_rank_that_is_none_ends_the_launch(mpi, name, value, words):
     assert any(name + words in line for line in said(done, "cotejo-slow"))
 
 
+@pytest.mark.alone
 @pytest.mark.one_mpi
 def test_the_rank_that_is_asked_for_is_slowed(mpi):
     """Rank 1 does not wait, so a share of its time is nothing. If rank 0 were slowed instead, the

@@ -63,6 +63,7 @@ def watch(mpi, transport, folder, receiver, sizes, **variables):
     return json.loads((folder / "samples.json").read_text())["observed"]["found"]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("transport", "value"), [("shm", 32768), ("tcp", 131072)])
 def test_the_eager_limit_that_is_set_is_seen(mpi, transport, value, tmp_path):
     setting = mpi.setting("eager_limit", transport)
@@ -101,6 +102,7 @@ def test_ranks_keep_their_cores_beside_a_thread_that_makes_progress(mpi, tmp_pat
     assert [rank["cpus"] for rank in ranks] == [str(core) for core in cores]
 
 
+@pytest.mark.alone
 def test_mpich_moves_messages_without_the_receiver_when_told_to(tmp_path):
     """Over tcp MPICH needs the receiver inside MPI beyond 128 B, unless a thread is there."""
     mpi = FAMILIES["mpich"]
