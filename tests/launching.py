@@ -24,8 +24,9 @@ DISTURBED = "or a quieter machine"
 #: The number of attempts of such a launch: wrong clocks fail each time.
 TRIES = 3
 #: One sample of each operation, with clocks of any quality: for launches whose times are not used.
-BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
-         "--sync-share", "1", "--late", "1"]
+#: The default timer is examined for 50 ms or more, by each rank.
+BRIEF = ["--budget=0", "--min-repetitions=1", "--max-repetitions=1", "--set-up=0",
+         "--sync-share=1", "--late=1", "--timer=monotonic-raw"]
 #: More ranks than cores, for launches that are checked and not measured.
 CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",

@@ -18,7 +18,7 @@ from tests.launching import (
 )
 from tests.test_patterns import CROWDED, ONCE, record
 
-ONCE_KERNEL = ONCE[:4]
+ONCE_KERNEL = ONCE[:3]
 
 
 def rows(folder):

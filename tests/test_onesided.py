@@ -16,8 +16,8 @@ from tests.launching import (
 )
 from tests.test_patterns import record
 
-ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0",
-        "--sync-share", "1", "--late", "1"]
+ONCE = ["--timer=monotonic-raw", "--min-repetitions=1", "--max-repetitions=1", "--calls=1",
+        "--set-up=0", "--sync-share=1", "--late=1"]
 
 
 SPOILED = [
@@ -107,7 +107,7 @@ def test_over_tcp_a_queue_is_longer_than_what_a_library_keeps_by_default(mpi, tm
 
 @pytest.mark.one_mpi
 def test_positions_of_a_match_are_each_measured_once(mpi, tmp_path):
-    done = launch(mpi, "matching-posted", "--depth", "0,1,8", "--wildcard", "none", *ONCE[:-2],
+    done = launch(mpi, "matching-posted", "--depth", "0,1,8", "--wildcard", "none", *ONCE[:-1],
                   "--output", "samples", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "samples.csv")

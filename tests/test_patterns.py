@@ -21,10 +21,10 @@ from tests.launching import (
     said,
 )
 
-ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0"]
+ONCE = ["--timer=monotonic-raw", "--min-repetitions=1", "--max-repetitions=1", "--calls=1",
+        "--set-up=0"]
 # Options for experiments that start together on a shared clock.
-STARTED_ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--stage", "1", "--set-up",
-                "0", "--sync-share", "1", "--late", "1"]
+STARTED_ONCE = [*ONCE[:3], "--stage=1", "--set-up=0", "--sync-share=1", "--late=1"]
 
 
 def once(experiment):

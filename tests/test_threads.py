@@ -10,8 +10,8 @@ from tests.launching import STACK, interposer, launch, launch_cases, refuses_eac
 from tests.test_patterns import ONCE, record, rows
 
 #: More threads than cores, which take turns: for launches that are checked and not measured.
-FEW = ["--budget", "0.01", "--min-repetitions", "1", "--max-repetitions", "2", "--calls", "1",
-       "--stage", "1"]
+FEW = ["--timer=monotonic-raw", "--budget=0.01", "--min-repetitions=1", "--max-repetitions=2",
+       "--calls=1", "--stage=1"]
 
 
 def summary(folder):
