@@ -25,23 +25,29 @@ ROUNDING <- 1e-12
 #'
 #' @param x matrix, a row a block or launch, a column a size; `NA` where a block lacks a size.
 #' @param least launches by column that decide whether values are trimmed.
+#' @param count how often each value occurs: a matrix like `x`, or one number for all.
 #' @return list: `n`, `effect`, `kept` (values within the trimmed mean), `spread` (squared, so that
-#'   `spread / kept` is the squared standard error), `apart` (winsorised residuals).
+#'   `spread / kept` is the squared standard error), `apart` (weighted winsorised residuals).
 #' @noRd
-trimmed_moments <- function(x, least = colSums(!is.na(x))) {
+trimmed_moments <- function(x, least = n, count = 1) {
   rows <- nrow(x)
-  n <- colSums(!is.na(x))
+  known <- count * !is.na(x)
+  n <- colSums(known)
   # The number of values that are left out at each end.
   cut <- fifelse(least < TRIM_FROM, 0, floor(n * TRIMMED))
-  sorted <- matrix(x[order(col(x), x, method = "radix")], rows)
-  rank <- row(sorted)
+  place <- order(col(x), x, method = "radix")
+  sorted <- matrix(x[place], rows)
   each <- function(values) rep(values, each = rows)
-  inside <- rank > each(cut) & rank <= each(n - cut)
+  # The rank of each value, the highest if it occurs several times.
+  rank <- matrix(cumsum(known[place]), rows) - each(cumsum(n) - n)
+  inside <- pmax(0, pmin(rank, each(n - cut)) - pmax(rank - known[place], each(cut)))
   kept <- n - 2 * cut
-  effect <- colSums(replace(sorted, !inside, 0)) / kept
-  at <- function(i) sorted[cbind(pmax(1, pmin(i, rows)), seq_along(n))]
+  effect <- colSums(replace(sorted, inside == 0, 0) * inside) / kept
+  at <- \(i) sorted[cbind(pmin(1 + colSums(rank < each(i)), rows), seq_along(n))]
   apart <- pmin(pmax(x, each(at(cut + 1))), each(at(n - cut)))
-  apart <- apart - each(colMeans(apart, na.rm = TRUE))
+  equal <- length(count) == 1L
+  middle <- if (equal) colMeans(apart, na.rm = TRUE) else colSums(known * apart, na.rm = TRUE) / n
+  apart <- sqrt(known) * (apart - each(middle))
   apart[is.na(apart)] <- 0
   # A centre or a spread below the rounding error counts as 0.
   effect[which(abs(effect) < ROUNDING)] <- 0
@@ -125,10 +131,11 @@ independent_sizes <- function(apart, curve = rep(1L, ncol(apart))) {
 #'
 #' @param x matrix of log ratios, a row a block, a column a size of a curve.
 #' @param curve number of the curve of each column.
+#' @param count as for [trimmed_moments()].
 #' @return list of columns, a row a column of `x`: `effect` (log ratio), `n`, `error`, `df`, `p`.
 #' @noRd
-test_columns <- function(x, curve = rep(1L, ncol(x))) {
-  found <- trimmed_moments(x)
+test_columns <- function(x, curve = rep(1L, ncol(x)), count = 1) {
+  found <- trimmed_moments(x, count = count)
   held <- moderate(found$spread, found$kept - 1, found$apart, curve)
   tests_from(found$effect, found$n, held$spread / found$kept, held$df)
 }
@@ -167,12 +174,13 @@ test_curves <- function(curves) {
 #'
 #' @param x,y matrices of log times, a row a launch, a column a size of a curve.
 #' @param curve number of the curve of each column.
+#' @param counts for each group, as for [trimmed_moments()].
 #' @return as [test_columns()].
 #' @noRd
-test_independent <- function(x, y, curve = rep(1L, ncol(x))) {
-  least <- pmin(colSums(!is.na(x)), colSums(!is.na(y)))
-  sides <- lapply(list(x, y), function(side) {
-    found <- trimmed_moments(side, least)
+test_independent <- function(x, y, curve = rep(1L, ncol(x)), counts = list(1, 1)) {
+  least <- pmin(colSums(counts[[1L]] * !is.na(x)), colSums(counts[[2L]] * !is.na(y)))
+  sides <- Map(list(x, y), counts, f = function(side, count) {
+    found <- trimmed_moments(side, least, count)
     held <- moderate(found$spread, found$kept - 1, found$apart, curve)
     list(effect = found$effect, squared = held$spread / found$kept, df = held$df)
   })

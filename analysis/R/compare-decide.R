@@ -110,32 +110,30 @@ forecast_pair <- function(one, rows, most, settled) {
   out
 }
 
+# The tests of continuations. A drawn block counts several times, and is not repeated.
 continue_blocks <- function(d, units = as.list(seq_len(nrow(d)))) {
+  of <- rep(seq_len(CONTINUATIONS), each = ncol(d))
+  unit <- rep(seq_along(units), lengths(units))[order(unlist(units))]
   function(add) {
-    drawn <- lapply(seq_len(CONTINUATIONS), function(i) {
-      unlist(units[continued(length(units), add)])
-    })
-    test_columns(side_by_side(d, drawn), rep(seq_len(CONTINUATIONS), each = ncol(d)))
+    drawn <- replicate(CONTINUATIONS, tabulate(continued(length(units), add), length(units))[unit])
+    test_columns(for_continuations(d), of, drawn[, of])
   }
 }
 
 continue_sides <- function(sides) {
+  of <- rep(seq_len(CONTINUATIONS), each = ncol(sides[[1L]]))
+  both <- unname(lapply(sides, for_continuations))
   function(add) {
     drawn <- lapply(seq_len(CONTINUATIONS), function(i) {
-      lapply(sides, function(x) continued(nrow(x), add))
+      lapply(sides, \(x) tabulate(continued(nrow(x), add), nrow(x)))
     })
-    both <- lapply(1:2, function(k) side_by_side(sides[[k]], lapply(drawn, `[[`, k)))
-    curve <- rep(seq_len(CONTINUATIONS), each = ncol(sides[[1L]]))
-    test_independent(both[[1L]], both[[2L]], curve)
+    test_independent(both[[1L]], both[[2L]], of, lapply(1:2, function(k) {
+      vapply(drawn, `[[`, integer(nrow(sides[[k]])), k)[, of]
+    }))
   }
 }
 
-# Matrices of drawn rows, one beside another. Sessions may have different numbers of blocks.
-side_by_side <- function(x, drawn) {
-  rows <- max(lengths(drawn))
-  chosen <- array(x[unlist(lapply(drawn, `[`, seq_len(rows))), ], c(rows, length(drawn), ncol(x)))
-  matrix(aperm(chosen, c(1L, 3L, 2L)), rows)
-}
+for_continuations <- function(x) x[, rep(seq_len(ncol(x)), CONTINUATIONS), drop = FALSE]
 
 #' Launches and sessions that would settle the open rows of a comparison. The random numbers are
 #' the same in each call.
