@@ -35,9 +35,9 @@ answer <- function(comparison, study = NULL) {
   place <- unclass(first)[c(intersect(PLACE, strata), setdiff(strata, c(PLACE, DROPPED)))]
   about <- if (!is.null(study)) about_strata(first, strata, study)
   titles <- unique_titles(first)
-  by_stratum <- function(table) split(table, factor(table$stratum, first$stratum))
+  by_stratum <- \(table, of = table) split(of, factor(table$stratum, first$stratum))
   texts <- function(table) if (NROW(table)) lapply(by_stratum(table), `[[`, "text")
-  orders <- by_stratum(orders)
+  orders <- by_stratum(orders, lapply(seq_len(nrow(orders)), \(k) pick(orders, k)))
   open <- by_stratum(open)
   turned <- texts(turned_medians(rows))
   tails <- texts(tails_of(rows, study$by_time$p99))
@@ -50,8 +50,7 @@ answer <- function(comparison, study = NULL) {
   lapply(shown, function(i) {
     here <- lapply(place, `[[`, i)
     card <- list(
-      title = titles[[i]], place = here[vapply(here, told, NA)],
-      orders = lapply(seq_len(nrow(orders[[i]])), function(k) as.list(orders[[i]][k])),
+      title = titles[[i]], place = here[vapply(here, told, NA)], orders = orders[[i]],
       open = open[[i]], tested = facts$tested[[i]], settled = facts$settled[[i]],
       launches = c(facts$least[[i]], facts$most[[i]]), scope = facts$scope[[i]],
       held = about[[i]]$held, warnings = c(turned[[i]], about[[i]]$warnings), tails = tails[[i]]

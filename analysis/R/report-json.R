@@ -39,22 +39,18 @@ json_of_cards <- function(cards) {
   text <- function(name) {
     json_values(vapply(part(name), \(x) if (is.null(x)) NA_character_ else x, ""))
   }
-  settle <- part("to_settle")
+  settle <- lapply(part("to_settle"), \(one) if (length(one)) c(list(text = one$said), one[-1L]))
   json_objects(list(
     title = text("title"),
-    place = vapply(part("place"), function(place) json_objects(json_columns(place)), ""),
+    place = json_records(part("place")),
     orders = json_arrays(orders_json, of(part("orders"), length), count),
     open = json_arrays(open_json, of(part("open"), nrow), count),
     tested = json_values(unlist(part("tested"))), settled = json_values(unlist(part("settled"))),
     launches = json_lists(part("launches")), scope = json_lists(part("scope")),
     held_fixed = text("held"), warnings = json_lists(part("warnings")),
-    tails = json_lists(part("tails")), to_settle = vapply(settle, function(one) {
-      if (is.null(one)) {
-        return("null")
-      }
-      names(one)[[1L]] <- "text"
-      json_objects(json_columns(one))
-    }, ""), lines = json_lists(part("lines"))
+    tails = json_lists(part("tails")),
+    to_settle = fifelse(lengths(settle) > 0L, json_records(settle), "null"),
+    lines = json_lists(part("lines"))
   ))
 }
 
@@ -64,11 +60,13 @@ json_values <- function(values) {
     return(ifelse(is.finite(values), sprintf("%.15g", values), "null"))
   }
   values <- as.character(values)
-  distinct <- unique(values)
-  quoted <- vapply(distinct, function(text) {
-    if (is.na(text)) "null" else as.character(jsonlite::toJSON(text, auto_unbox = TRUE))
-  }, "")
-  unname(quoted[match(values, distinct)])
+  distinct <- unique(values[!is.na(values)])
+  # One call for all texts is much faster. Each text has a line, as line breaks in it are escaped.
+  json <- jsonlite::toJSON(data.frame(text = distinct), pretty = TRUE)
+  lines <- strsplit(json, "\n", fixed = TRUE)[[1L]]
+  member <- "^ *\"text\": "
+  quoted <- sub(member, "", grep(member, lines, value = TRUE))
+  fcoalesce(quoted[match(values, distinct)], "null")
 }
 
 json_columns <- function(columns) {
@@ -84,10 +82,21 @@ json_objects <- function(members) {
   paste0("{", do.call(paste, c(unname(named), sep = ",")), "}")
 }
 
-# Arrays of JSON, one for each of so many groups.
-json_arrays <- function(texts, group, groups) {
+# Objects of JSON, one for each list of single texts and numbers.
+json_records <- function(lists) {
+  values <- unlist(lists, recursive = FALSE, use.names = FALSE)
+  json <- character(length(values))
+  for (alike in split(seq_along(values), vapply(values, typeof, ""))) {
+    json[alike] <- json_columns(list(unlist(values[alike])))[[1L]]
+  }
+  members <- sprintf("\"%s\":%s", unlist(lapply(lists, names)), json)
+  json_arrays(members, rep(seq_along(lists), lengths(lists)), length(lists), c("{", "}"))
+}
+
+# Arrays of JSON, one for each of so many groups, or objects of members.
+json_arrays <- function(texts, group, groups, ends = c("[", "]")) {
   parts <- split(texts, factor(group, seq_len(groups)))
-  paste0("[", vapply(parts, paste, "", collapse = ","), "]")
+  paste0(ends[[1L]], vapply(parts, paste, "", collapse = ","), ends[[2L]])
 }
 
 json_lists <- function(lists) {
