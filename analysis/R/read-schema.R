@@ -25,21 +25,27 @@ JSON_TYPES <- c(
 schema_of <- function(name) {
   known <- keep_once("results schema", function() {
     file <- system.file("results.schema.json", package = "cotejo", mustWork = TRUE)
-    prepared(jsonlite::read_json(file)[["$defs"]])
+    definitions <- jsonlite::read_json(file)[["$defs"]]
+    prepared(definitions, definitions)
   })
   known[[name]]
 }
 
-# A schema with its types and values as vectors, without members that have only a description:
-# these members may have any value.
-prepared <- function(schema) {
-  schema[] <- lapply(schema, function(part) if (is.list(part)) prepared(part) else part)
+# A schema with its types and values as vectors and the definitions that it refers to, without
+# members that have only a description: these members may have any value.
+prepared <- function(schema, definitions) {
+  schema[] <- lapply(schema, \(part) if (is.list(part)) prepared(part, definitions) else part)
   for (name in intersect(c("type", "enum", "required"), names(schema))) {
     if (!length(names(schema[[name]]))) schema[[name]] <- as.character(unlist(schema[[name]]))
   }
   mere <- vapply(schema[["properties"]], \(one) identical(names(one), "description"), NA)
   if (any(mere)) schema[["properties"]][mere] <- NULL
-  schema
+  if (!is.character(schema[["$ref"]])) {
+    return(schema)
+  }
+  named <- prepared(definitions[[basename(schema[["$ref"]])]], definitions)
+  # The description of a pattern stands in its definition.
+  utils::modifyList(named, schema[setdiff(names(schema), c("$ref", "description"))])
 }
 
 # Test a parsed JSON value against a type of the schema.
@@ -64,9 +70,6 @@ has_type <- function(value, type) {
 #' @param is_there whether the member is in its object; it may be null.
 #' @noRd
 check_schema <- function(value, schema, file, path = character(), is_there = TRUE) {
-  if (length(schema[["$ref"]])) {
-    check_schema(value, schema_of(basename(schema[["$ref"]])), file, path, is_there)
-  }
   check_type(value, schema[["type"]], file, path, is_there)
   if (length(schema[["enum"]])) check_known(value, schema[["enum"]], file, path)
   if (length(schema[["pattern"]])) check_pattern(value, schema, file, path)
@@ -181,7 +184,8 @@ check_unique <- function(value, file) {
     inner <- unlist(level, recursive = FALSE, use.names = FALSE)
     above <- c(above, list(list(of = of, named = named, kept = NULL)))
     member <- which(!bare[of])
-    twice <- anyDuplicated(paste(of[member], named[member]))
+    # Numbers, because pasting texts would take most of the time of reading a description.
+    twice <- anyDuplicated(match(named[member], named) + length(named) * as.numeric(of[member]))
     if (twice) {
       path <- path_above(above, member[[twice]])
       bad_member(

@@ -17,12 +17,9 @@
 read_sessions <- function(dir) {
   files <- session_files(dir, "^(session|audit)[.]json$")$files
   files <- sort(normalizePath(files), method = "radix")
-  read <- lapply(files, function(file) {
-    tryCatch(
-      if (basename(file) == "session.json") read_plan(file) else read_audit(file),
-      error = function(fault) as_fault(fault, file)
-    )
-  })
+  # A plan of hundreds of cells takes as long as ten launches.
+  read <- over_cores(files, \(part) lapply(part, read_of_session), 10L * length(files))
+  read <- unlist(read, recursive = FALSE)
   faulty <- vapply(read, inherits, NA, "condition")
   plans <- basename(files) == "session.json"
   list(
@@ -31,11 +28,19 @@ read_sessions <- function(dir) {
   )
 }
 
+# The plan or audit of a file, or its fault.
+read_of_session <- function(file) {
+  tryCatch(
+    if (basename(file) == "session.json") read_plan(file) else read_audit(file),
+    error = function(fault) as_fault(fault, file)
+  )
+}
+
 read_audit <- function(file) {
   records <- parse_json_file(file, "list")
   check_schema(records, schema_of("audit"), file)
   rbindlist(lapply(records, function(record) {
-    data.table(
+    list(
       site = site_of(file), session = session_of(file),
       mpi = record$mpi, item = record$item, value = record$value
     )
