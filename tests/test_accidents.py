@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 from reframe_tests.harness.commands import study
-from reframe_tests.harness.launch import accidents, launches, sessions
+from reframe_tests.harness.launch import accidents, launches, planning, sessions
 from reframe_tests.harness.machine import allocation, cores, disk
 from reframe_tests.harness.study import blocks, child, ending, plans
 from tests import injected
@@ -378,13 +378,13 @@ def test_launches_that_leave_no_word_are_tried_so_often_and_no_more(faked):
     assert plan["unrecorded"] == dict.fromkeys(plan["cells"], 3)
 
 
-def test_accidents_in_a_row_leave_out_the_rest_of_a_block():
-    row = accidents.Row()
+def test_accidents_in_a_row_leave_out_the_rest_of_a_block(monkeypatch):
+    monkeypatch.setattr(accidents, "ROW", [])
     for status in ["accident"] * 4 + ["ok"] + ["accident"] * 4:
-        row.note(status)
-        assert not row.too_long()
-    row.note("accident")
-    assert row.too_long()
+        accidents.note(status)
+        assert not planning.why_stop()
+    accidents.note("accident")
+    assert planning.why_stop() == "the last 5 launches were lost to accidents"
 
 
 @pytest.mark.parametrize(("asked", "begun", "blocks_said"), [

@@ -23,11 +23,11 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     monkeypatch.setattr(sites, "ROOTS", [tmp_path])
     monkeypatch.setenv("COTEJO_SITE", "x")
     monkeypatch.delenv("COTEJO_LAUNCHES", raising=False)
-    assert scales.launches("quick") == 10
+    assert scales.launches_of(["quick"]) == 10
     (folder / "scale.yaml").write_text("launches: {quick: 3}\n")
-    assert scales.launches("quick") == scales.launches("patterns") == 3
+    assert scales.launches_of(["quick"]) == 3
     assert scales.blocks("quick") == [1, 2, 3]
     assert scales.numbers() == [1]
     monkeypatch.setenv("COTEJO_LAUNCHES", "2")
     assert scales.numbers() == scales.blocks("quick") == [1, 2]
-    assert scales.launches("smoke") == 1
+    assert scales.launches_of(["smoke"]) == 1

@@ -205,17 +205,12 @@ def in_a_row(records):
     return row
 
 
-class Row:
-    """Accidents in a row of this process, for which the rest of a block is left out."""
-
-    def __init__(self):
-        self.length = 0
-
-    def note(self, status):
-        self.length = self.length + 1 if status == "accident" else 0
-
-    def too_long(self):
-        return self.length >= MOST_IN_A_ROW
+#: Accidents in a row of this process, after too many of which it launches nothing more.
+ROW = []
 
 
-row = Row()
+def note(status):
+    """Counts a launch of this process that ended with this status."""
+    ROW.append(status)
+    if status != "accident":
+        ROW.clear()

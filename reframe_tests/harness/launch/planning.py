@@ -149,6 +149,6 @@ def why_not_now(cell, launch):
 
 def why_stop():
     """Why it makes no sense to launch any more, or ''."""
-    if accidents.row.too_long():
+    if len(accidents.ROW) >= accidents.MOST_IN_A_ROW:
         return f"the last {accidents.MOST_IN_A_ROW} launches were lost to accidents"
     return ""

@@ -123,7 +123,7 @@ def beside_references(found, cell):
 
 def publish(found, stage, cell):
     """Puts a record into the session; UnrecordedError where the disk does not take it."""
-    accidents.row.note(found["status"])
+    accidents.note(found["status"])
     try:
         launches.publish(found, stage, cell)
     except OSError as err:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from .. import backends
 from ..backends import Backend
 from ..machine import cores, environment, topology
-from ..model import algorithm_settings, binding, factors, families
+from ..model import algorithm_settings, binding, factors, families, tuning_files
 from ..model.family import Family
 from ..model.placement import Place, UnsupportedError
 from ..model.transport import Transport
@@ -111,8 +111,8 @@ class Request:
             offered = algorithm_settings.offered(self.family.name, stack)
             if operation in offered or (operation == algorithm_settings.FILE and offered):
                 return {}
-            raise algorithm_settings.UnknownAlgorithmError(f"it offers no choice for {name}")
-        except algorithm_settings.UnknownAlgorithmError as err:
+            raise tuning_files.TuningError(f"it offers no choice for {name}")
+        except tuning_files.TuningError as err:
             raise UnsupportedError(f"{self.family.title}: {err}") from None
 
     def fit_hosts(self, extras, every_host):

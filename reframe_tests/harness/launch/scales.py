@@ -40,12 +40,6 @@ def known_tags():
         tag(job, scale) for job in jobs for scale in ("smoke", "quick", "full"))]
 
 
-def launches(tag):
-    """Blocks of the study of a tag, which is a scale or what `tag()` gives."""
-    word = tag.rpartition("-")[2].replace("check", "smoke")
-    return _launches(word if word in LAUNCHES else "quick")
-
-
 def launches_of(found):
     """Blocks of a study whose tests are of such scales. An exhibit has its own tag, and takes as
     many launches as the scale of its tests."""

@@ -9,7 +9,7 @@ import re
 import shlex
 
 from ..machine import disk
-from ..model import algorithm_settings, families
+from ..model import algorithm_settings, families, tuning_files
 from . import effects, messages, sessions
 
 #: One call of each operation is enough, without synchronised clocks.
@@ -113,7 +113,7 @@ def collect(test, record):
     requested = test.request.algorithms_set()
     try:
         choices = algorithm_settings.offered(test.family.name, str(families.stack_prefix()))
-    except algorithm_settings.UnknownAlgorithmError:
+    except tuning_files.TuningError:
         choices = {}  # the messages are then named by their forms alone
     suffix = SUFFIXES[test.experiment]
     measured = {(row["operation"].removesuffix(suffix), row["bytes"])

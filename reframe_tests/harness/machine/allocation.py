@@ -54,13 +54,15 @@ def _lsf(number):
     return Allocation("lsf", number, names) if names else None
 
 
-def _sge(number):
-    """Grid Engine: a line with host and slots for each host."""
+def _of_file(scheduler, number, variable):
+    """The hosts in a file that a variable names. One begins each line (PBS, PALS on top of it,
+    Grid Engine); PBS has a line for each place of a rank."""
     try:
-        lines = pathlib.Path(os.environ["PE_HOSTFILE"]).read_text().splitlines()
+        lines = pathlib.Path(os.environ[variable]).read_text().splitlines()
     except (KeyError, OSError):
         return None
-    return Allocation("sge", number, [line.split()[0] for line in lines if line.strip()])
+    hosts = dict.fromkeys(line.split()[0] for line in lines if line.strip())
+    return Allocation(scheduler, number, list(hosts))
 
 
 def _flux(uri):
@@ -72,22 +74,17 @@ def _flux(uri):
     return Allocation("flux", number[0], hosts)
 
 
-def _pbs(number):
-    """PBS, and PALS on top of it: the file of nodes names one for each place of a rank."""
-    try:
-        lines = pathlib.Path(os.environ["PBS_NODEFILE"]).read_text().split()
-    except (KeyError, OSError):
-        return None
-    return Allocation("pbs", number, list(dict.fromkeys(lines)))
-
-
 @functools.cache
 def current():
     """The allocation around this process, or None."""
-    for variable, of in (("SLURM_JOB_ID", _slurm), ("PBS_JOBID", _pbs), ("LSB_JOBID", _lsf),
-                         ("FLUX_URI", _flux), ("PE_HOSTFILE", _sge)):
-        if number := os.environ.get(variable):
-            return of(os.environ.get("JOB_ID", "") if of is _sge else number)
+    for variable, of in (
+            ("SLURM_JOB_ID", _slurm),
+            ("PBS_JOBID", lambda number: _of_file("pbs", number, "PBS_NODEFILE")),
+            ("LSB_JOBID", _lsf), ("FLUX_URI", _flux),
+            ("PE_HOSTFILE", lambda _: _of_file("sge", os.environ.get("JOB_ID", ""),
+                                               "PE_HOSTFILE"))):
+        if value := os.environ.get(variable):
+            return of(value)
     return None
 
 
@@ -155,27 +152,24 @@ def seconds_of(text):
     return ((int(found[1] or 0) * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2]
 
 
-def _queue(partition):
-    """Options of sinfo that name what a site's partition submits to."""
+def _sinfo(partition, *options):
+    """The words that sinfo prints about what a site's partition submits to; none without Slurm."""
+    if kind_of(partition["scheduler"]) != "slurm":
+        return []
     queue = re.search(r"(?:--partition[= ]|-p *)(\S+)", " ".join(partition.get("access", [])))
-    return ["-p", queue[1]] if queue else []
+    return _words("sinfo", "-h", *(["-p", queue[1]] if queue else []), *options)
 
 
 def nodes_up(partition):
     """How many nodes a job of a site's partition could have now; inf if this is unknown."""
-    if kind_of(partition["scheduler"]) != "slurm":
-        return math.inf
-    said = _words("sinfo", "-h", *_queue(partition), "-t", "idle,alloc,mix,comp", "-o", "%D")
+    said = _sinfo(partition, "-t", "idle,alloc,mix,comp", "-o", "%D")
     return sum(int(word) for word in said if word.isdigit()) or math.inf
 
 
 def longest_s(partition):
     """Seconds that a job of a site's partition may take at most; a longer study continues in the
     next job."""
-    if kind_of(partition["scheduler"]) != "slurm":
-        return math.inf
-    said = _words("sinfo", "-h", *_queue(partition), "-o", "%l")
-    return min(map(seconds_of, said), default=math.inf)
+    return min(map(seconds_of, _sinfo(partition, "-o", "%l")), default=math.inf)
 
 
 def partitions_here(partitions):
@@ -187,19 +181,13 @@ def partitions_here(partitions):
 def adopt(partition):
     """A partition of a site as it is from within an allocation of its scheduler: no launch is
     submitted, and there are no more nodes than it has."""
-    found = current()
-    if partition["scheduler"] == "flux":  # ReFrame needs no bindings of Flux for it
-        partition = {**partition, "scheduler": "local"}
-        return _within(partition, found) if found and found.scheduler == "flux" else partition
-    if not found or partition["scheduler"] not in SCHEDULERS[found.scheduler]:
-        return partition
-    return _within(partition, found)
-
-
-def _within(partition, found):
-    nodes = {"nodes": len(found.nodes)} if found.nodes else {}
-    return {**partition, "scheduler": "local",
-            "extras": {**partition.get("extras", {}), **nodes}}
+    found, scheduler = current(), partition["scheduler"]
+    inside = found and scheduler in SCHEDULERS[found.scheduler]
+    if inside and found.nodes:
+        extras = {**partition.get("extras", {}), "nodes": len(found.nodes)}
+        partition = {**partition, "extras": extras}
+    # ReFrame needs no bindings of Flux for `local`.
+    return {**partition, "scheduler": "local"} if inside or scheduler == "flux" else partition
 
 
 def of_launch(job):

@@ -21,10 +21,6 @@ FILE = "file"
 MOST_SHOWN = 200
 
 
-class UnknownAlgorithmError(ValueError):
-    """An operation or algorithm that a library does not offer."""
-
-
 @dataclass(frozen=True)
 class Choice:
     """The algorithms of one operation, and the variable that sets them."""
@@ -142,40 +138,34 @@ def offered(family_name, stack):
         done = subprocess.run(words, env=family.process_environment(stack, os.environ),
                               capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired) as err:
-        raise UnknownAlgorithmError(f"{words[0]} lists no algorithms: {err}") from None
+        raise tuning_files.TuningError(f"{words[0]} lists no algorithms: {err}") from None
     text = done.stdout.decode("utf-8", "replace")
     if done.returncode:
-        raise UnknownAlgorithmError(f"{words[0]} failed: {done.stderr.decode(errors='replace')}")
+        raise tuning_files.TuningError(
+            f"{words[0]} failed: {done.stderr.decode(errors='replace')}")
     listed = _listed(text) if family.algorithms.list else _controls(text)
     return choices(family, {**_in_library(family, stack), **listed})
-
-
-def _from_file(path):
-    try:
-        return tuning_files.read(path)
-    except tuning_files.TuningError as err:
-        raise UnknownAlgorithmError(str(err)) from None
 
 
 def requested(name, value):
     """Operation -> list of (smallest size, algorithm) that a setting requests."""
     if operation_of(name) == FILE:
-        return _from_file(value)[1]
+        return tuning_files.read(value)[1]
     return {operation_of(name): [(0, value)]}
 
 
 def environment(family, stack, name, value):
-    """Variables that set an algorithm; UnknownAlgorithmError: the library does not offer it."""
+    """Variables that set an algorithm; tuning_files.TuningError: the library does not offer it."""
     if operation_of(name) == FILE:
-        return _from_file(value)[0]
+        return tuning_files.read(value)[0]
     known = offered(family.name, stack)
     choice = known.get(operation_of(name))
     if not choice:
-        raise UnknownAlgorithmError(
+        raise tuning_files.TuningError(
             f"no algorithm of {operation_of(name)!r} can be set; "
             f"operations: {', '.join(known) or 'none'}")
     if value not in choice.names:
-        raise UnknownAlgorithmError(
+        raise tuning_files.TuningError(
             f"no algorithm {value!r} of {choice.operation}; there are {', '.join(choice.names)}")
     fill = {"variable": choice.variable, "value": value, "OPERATION": choice.operation.upper()}
     return {name.format(**fill): text.format(**fill)

@@ -16,7 +16,7 @@ COMMENT = re.compile(r"# algorithm (?P<operation>\w+) (?P<bytes>\d+) (?P<name>\S
 
 
 class TuningError(ValueError):
-    """A file that cannot be read, or a library that takes no such file."""
+    """An algorithm that a library does not offer, or a file of algorithms that cannot be used."""
 
 
 def read(path):
