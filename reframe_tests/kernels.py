@@ -69,20 +69,15 @@ add_full("fft_strong", Fft, "The same transforms on increasing numbers of ranks,
          options={**FULL, "log2": "16:20:+2", "effort": "estimate", "min-repetitions": 1,
                   "budget": 0.1})
 
-
-@rfm.simple_test
-class fft_large(Full, Fft):
-    """Larger transforms, which take a minute over a slow network."""
-
-    options = {**FULL, "log2": 22, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
-
-
+LARGE = {**FULL, "log2": 22, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
+add_full("fft_large", Fft, "Larger transforms, which take a minute over a slow network.",
+         options=LARGE)
 add_full("fft_largest", Fft,
          "The largest transforms of the study, which take minutes over a slow network.",
-         options={**fft_large.options, "log2": 24})
+         options={**LARGE, "log2": 24})
 add_full("fft_posted", Fft, "Separate receives and sends instead of combined calls (stival 8).",
          ranks=parameter(POWERS[1:], type=int),
-         options={**fft_large.options, "log2": "16,22", "way": "posted"})
+         options={**LARGE, "log2": "16,22", "way": "posted"})
 
 
 @rfm.simple_test

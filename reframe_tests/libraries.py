@@ -85,11 +85,6 @@ class transport_bcast(Broadcast):
     transport = parameter(["tcp", "udp", "raw"], type=str)
 
     @run_after("init")
-    def fit_datagrams(self):
-        if self.transport == "udp":
-            self.options = {**self.options, "sizes": "1:32Ki:x4,64000"}
-
-    @run_after("init")
     def leave_out_streams(self):
         self.skip_if(self.transport == "tcp" and self.broadcast == "library",
                      "TCP has no messages to all")

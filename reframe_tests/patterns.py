@@ -85,26 +85,13 @@ add_full("stream_affinity", AnyPlacement, experiment="stream")
 
 # mpptest: adaptive sizes, interleaved repetitions, one half of the ranks with the other.
 
-class Bisection(Pairs):
-    """Interleaved repetitions over sizes that are refined where the curve bends (watter 2)."""
-
-    experiment = "pingpong"
-
-
-@rfm.simple_test
-class mpptest_bisect(Full, Bisection):
-    shown_bytes = 300
-    options = {"sizes": "0:4200:+300", "adaptive": 0.02, "min-repetitions": 50,
-               "max-repetitions": 50, "budget": 2}
-
-
-@rfm.simple_test
-class mpptest_nocache(Full, Pattern):
-    experiment = "pingpong"
-    shown_bytes = 300
-    options = {**mpptest_bisect.options, "cache": "cold"}
-
-
+BISECTION = {"sizes": "0:4200:+300", "adaptive": 0.02, "min-repetitions": 50,
+             "max-repetitions": 50, "budget": 2}
+add_full("mpptest_bisect", Pairs,
+         "Interleaved repetitions over sizes that are refined where the curve bends (watter 2).",
+         experiment="pingpong", shown_bytes=300, options=BISECTION)
+add_full("mpptest_nocache", Pattern, experiment="pingpong", shown_bytes=300,
+         options={**BISECTION, "cache": "cold"})
 add_scales("mpptest", Pattern, {
     "smoke": {"options": {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}},
     "quick": {"options": {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}}},

@@ -89,40 +89,31 @@ class simulated_algorithms(Full, OptionParameters, SimulatedCollective):
     options = {"sizes": "8:32Ki:x8", **WINDOWS}
 
 
-class Scale(Full, SimulatedCollective):
-    """Up to 1024 ranks, near to and far from the network card (finisterrae 3)."""
-
-    coll_selector = parameter(SELECTORS, type=str)
-    placement = parameter(["near", "far"], type=str)
-    ranks = parameter([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024], type=int)
-
-
 # The largest size that is simulated within seconds: messages are split into segments in flight,
 # and the simulator recomputes the bandwidth of all of them for each segment.
 LARGEST = {"bcast": {128: "16Ki", 256: "16Ki", 512: "4Ki", 1024: "4Ki"},
            "alltoall": {64: "4Ki", 128: "256", 256: "64", 512: "64", 1024: "16"}}
 
 
-class LargeScale(Scale):
-    def sizes_within(self, operation):
+class LargeScale(SimulatedCollective):
+    """Up to 1024 ranks, near to and far from the network card (finisterrae 3)."""
+
+    coll_selector = parameter(SELECTORS, type=str)
+    placement = parameter(["near", "far"], type=str)
+    ranks = parameter([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024], type=int)
+    operation = ""
+
+    @run_after("init")
+    def set_sizes(self):
         """The sizes of the study (4 KiB, 64 KiB, 8 MiB), up to the limit."""
-        sizes = f"1:{LARGEST[operation].get(self.ranks, '64Ki')}:x4"
+        sizes = f"1:{LARGEST[self.operation].get(self.ranks, '64Ki')}:x4"
         segments = self.coll_selector in CHOICE.segments
-        return f"{sizes},8Mi" if self.ranks <= 8 and not segments else sizes
+        self.options = {"operation": self.operation, **START,
+                        "sizes": f"{sizes},8Mi" if self.ranks <= 8 and not segments else sizes}
 
 
-@rfm.simple_test
-class simulated_bcast(LargeScale):
-    @run_after("init")
-    def set_sizes(self):
-        self.options = {"operation": "bcast", **START, "sizes": self.sizes_within("bcast")}
-
-
-@rfm.simple_test
-class simulated_alltoall(LargeScale):
-    @run_after("init")
-    def set_sizes(self):
-        self.options = {"operation": "alltoall", **START, "sizes": self.sizes_within("alltoall")}
+add_full("simulated_bcast", LargeScale, operation="bcast")
+add_full("simulated_alltoall", LargeScale, operation="alltoall")
 
 
 class SimulatedAffinity(SimulatedPair):

@@ -16,10 +16,13 @@ class Layer(Latency, Experiment):
     kind = "sockets"
     program = "cotejo-transport"
     experiment = "pingpong"
+    #: Sizes for transports whose messages must fit into one datagram.
+    datagrams = "1:32Ki:x4,64000"
 
     @run_after("init")
     def choose_transport(self):
-        self.options = {**self.options, "transport": self.transport}
+        fitting = {"sizes": self.datagrams} if self.transport in ("udp", "icmp") else {}
+        self.options = {**self.options, "transport": self.transport, **fitting}
 
 
 class Transport(Layer):
@@ -31,14 +34,6 @@ class Transport(Layer):
     def leave_out_echoes(self):
         self.skip_if(self.transport == "icmp" and self.experiment != "pingpong",
                      "ICMP only echoes")
-
-    @run_after("init")
-    def fit_datagrams(self):
-        if self.transport in ("udp", "icmp"):
-            self.options = {**self.options, "sizes": self.datagrams}
-
-    #: Sizes for transports whose messages must fit into one datagram.
-    datagrams = "1:32Ki:x4,64000"
 
 
 add_scales("transport", Transport, {

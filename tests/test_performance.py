@@ -5,7 +5,7 @@ import pathlib
 
 from reframe_tests.harness.launch.scales import sizes_of
 from reframe_tests.hosts import hosts
-from reframe_tests.patterns import mpptest_bisect
+from reframe_tests.patterns import BISECTION
 
 FOLDER = pathlib.Path(__file__).parents[1] / "reframe_tests"
 
@@ -23,5 +23,5 @@ def test_collectives_on_hosts_measure_the_sizes_that_they_show():
 
 
 def test_a_bisection_shows_a_size_that_it_measures():
-    assert 300 in sizes_of(mpptest_bisect.options["sizes"])
-    assert (FOLDER / "patterns.py").read_text().count("shown_bytes = 300") == 2
+    assert 300 in sizes_of(BISECTION["sizes"])
+    assert (FOLDER / "patterns.py").read_text().count("shown_bytes=300") == 2

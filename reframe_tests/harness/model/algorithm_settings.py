@@ -155,7 +155,7 @@ def requested(name, value):
 
 
 def environment(family, stack, name, value):
-    """Variables that set an algorithm; tuning_files.TuningError: the library does not offer it."""
+    """Variables that set an algorithm; TuningError: the library does not offer it."""
     if operation_of(name) == FILE:
         return tuning_files.read(value)[0]
     known = offered(family.name, stack)
