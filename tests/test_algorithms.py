@@ -411,7 +411,7 @@ def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path)
 @pytest.mark.parametrize("mpi", INSTALLED)
 def test_guidelines_measure_each_operation_with_its_replacements(mpi, tmp_path):
     chosen = types.SimpleNamespace(family=FAMILIES[mpi], options={})
-    guidelines.Guidelines.choose_operations(chosen)
+    guidelines.guidelines.choose_operations(chosen)
     done = launch_once(FAMILIES[mpi], "collective", "--operation", chosen.options["operation"],
                        "--sizes", "8", "--compute", "0", *BRIEF, "--start", "mpi-barrier",
                        "--sync", "none", folder=tmp_path)

@@ -66,21 +66,20 @@ def verdict(name, case, record, left_out):
         False, f"{what(case)}: passed and left no record")
 
 
-def by_launch(found):
-    """(partition, placement, MPI, transport) -> what says so of itself."""
-    return {tuple(one[key] for key in ("partition", "placement", "mpi", "transport")): one
-            for one in found}
+def place_of(one):
+    """(partition, placement, MPI, transport) of a launch that a record or a report describes."""
+    return tuple(one[key] for key in ("partition", "placement", "mpi", "transport"))
 
 
 def verdicts(name, report, results):
     """A verdict of every test case in ReFrame's report."""
     records = [disk.read_json(path) for path in sorted(results.glob("*/*/*.json"))]
-    kept = {where: record for record in records for where in by_launch([record["asked"]])}
+    kept = {place_of(record["asked"]): record for record in records}
     noted = results / LEFT_OUT
-    left_out = by_launch(map(json.loads, noted.read_text().splitlines()
-                             if noted.exists() else ()))
+    left_out = {place_of(one): one for one in map(
+        json.loads, noted.read_text().splitlines() if noted.exists() else ())}
     for case in report["runs"][-1]["testcases"]:
-        (where,) = by_launch([{**case, "mpi": case["environ"]}])
+        where = place_of({**case, "mpi": case["environ"]})
         yield case, *verdict(name, case, kept.get(where), left_out.get(where))
 
 

@@ -58,19 +58,14 @@ class Search:
         return cells if done + len(cells) <= self.most else []
 
 
-def begin(args, names):
-    """The plan of a session to go on with, else of a new one, and the search."""
+def run(args, names):
+    """Measures until nothing is left to find, in a session to go on with or a new one; returns the
+    exit status."""
     plan = study.session(args, FIRST if args.launches is None else args.launches)
     search = Search(names, plan.get("swept") or plan["cells"])
     if "swept" not in plan:
         plan.update(swept=plan["cells"], releases=names, cells=search.first())
         plans.write_plan(plan)
-    return plan, search
-
-
-def run(args, names):
-    """Measures until nothing is left to find; returns the exit status."""
-    plan, search = begin(args, names)
     stopped = blocks.run(plan) or blocks.further_blocks(
         plan, search.further, "between which something may have changed")
     return ending.finish(plan, stopped)

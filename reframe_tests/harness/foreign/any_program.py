@@ -11,8 +11,6 @@ import shlex
 import shutil
 import subprocess
 
-import yaml
-
 from ..machine import removal
 from ..model import declarations, families, program, quantity, sites
 from . import adapter
@@ -64,14 +62,6 @@ def load(path):
 PLACES = ("mpi", "family", "stack", "out", "ranks", "threads", "repo")
 
 
-class Quoted(yaml.SafeDumper):
-    """Writes texts in quotes: they stay texts, whatever they look like."""
-
-
-Quoted.add_representer(str, lambda dumper, text: dumper.represent_scalar(
-    "tag:yaml.org,2002:str", text, style='"'))
-
-
 def given(name, metric="", **more):
     """The file that declares a program of the command line: that of `programs/`, or one that is
     written into the stack. `more`: unit, better, check, build, ranks, threads, where given."""
@@ -98,7 +88,8 @@ def given(name, metric="", **more):
     path = families.stack_prefix() / "programs" / f"{word.strip('_-') or 'program'}-{mark}.yaml"
     program.made(path.stem, data, "PROGRAM")
     path.parent.mkdir(parents=True, exist_ok=True)
-    removal.write_whole(path, yaml.dump(data, Dumper=Quoted, sort_keys=False))
+    # JSON is YAML whose texts stay texts, whatever they look like.
+    removal.write_whole(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     load(path)
     return path
 
