@@ -8,9 +8,6 @@ from ..machine import topology
 from ..model import sites
 from ..model.placement import Place, Placement, PlacementError
 
-#: Values of `cpus` that list no cores: each names the kind of machine that has the cores.
-WORDS = ("own", "any", "guest", "simulated")
-
 
 @functools.cache
 def declared(site=None):

@@ -81,15 +81,15 @@ def complete(stage, rows, declared, program, **observed):
     """Writes samples and completes the description that the observer left.
 
     `rows`: dictionaries by column; `repetition`, `calls` and `valid` are by default 0, 1 and 1.
-    `observed`: members whose values come from the program, not from the observer. Returns whether
-    there is a launch: without rows or observer nothing is completed, and the launch counts as
-    failed.
+    `observed`: members whose values come from the program, not from the observer. Returns why
+    there is no launch, or '': without rows or observer nothing is completed, and the launch counts
+    as failed.
     """
     stage = pathlib.Path(stage)
     description = stage / "samples.json"
     if not rows or not description.exists():
         description.unlink(missing_ok=True)
-        return False
+        return f"{program} {'was not observed' if rows else 'left no samples'}"
     names = [column["name"] for column in declared]
     rows = [{"repetition": 0, "calls": 1, "valid": 1, **row} for row in rows]
     lines = [SCHEMA, ",".join(names), *(",".join(shown(row[name]) for name in names)
@@ -100,7 +100,7 @@ def complete(stage, rows, declared, program, **observed):
     record["samples"] = {"file": "samples.csv", "rows": len(rows), "columns": declared}
     record["summary"] = summed(rows, declared)
     disk.write_json(description, record)
-    return True
+    return ""
 
 
 def shown(value):

@@ -192,14 +192,11 @@ def digest():
 
 def collect(one, stage, output, wall_s):
     """Completes a launch from what its program printed; why there is none, or ''."""
-    described = (pathlib.Path(stage) / "samples.json").exists()
     try:
         with quantity.within(min(one.limit_s, READING_S), "METRIC or CHECK"):
             rows, reason = one.rows(output, wall_s), ""
     except ValueError as err:
         rows, reason = [], str(err)
-    whole = adapter.complete(stage, rows, COLUMNS, one.name, payload_bytes=0)
-    if whole or reason:
-        return reason
-    return "" if described else ("nothing of the launch was observed: the program calls no "
-                                 "MPI_Init, or has its MPI linked statically")
+    lacking = adapter.complete(stage, rows, COLUMNS, one.name, payload_bytes=0)
+    return reason or (lacking and "nothing of the launch was observed: the program calls no "
+                                  "MPI_Init, or has its MPI linked statically")

@@ -16,7 +16,6 @@ SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "
            "spack/packages.yaml": "packages", "references.json": "references"}
 
 
-
 def site_name():
     return os.environ.get("COTEJO_SITE", "local")
 
@@ -39,34 +38,35 @@ def systems(folder):
     try:
         data = runpy.run_path(str(path)).get("site_configuration")
     except SystemExit as err:
-        raise declarations.DeclarationError(path, [" ".join(f"{err}".split()) or "SystemExit"]) \
-            from None
+        wrong = [" ".join(f"{err}".split()) or "SystemExit"]
     except Exception as err:  # it is a program: anything may be wrong with it
         reason = " ".join(str(err).split())
-        raise declarations.DeclarationError(
-            path, [f"not valid Python: {type(err).__name__}: {reason}"]) from None
-    if wrong := declarations.problems(data, "site"):
+        wrong = [f"not valid Python: {type(err).__name__}: {reason}"]
+    else:
+        wrong = declarations.problems(data, "site") or [*_misnamed(data["systems"], folder)]
+    if wrong:
         raise declarations.DeclarationError(path, wrong)
-    found, places = data["systems"], collections.Counter()
+    return data["systems"]
+
+
+def _misnamed(found, folder):
+    """The errors in the names of the systems of a site, one line each."""
+    places = collections.Counter()
     for one in found:
         if one["name"] != folder.name and not (
                 len(found) > 1 and one["name"].startswith(f"{folder.name}-")):
-            raise declarations.DeclarationError(path, [
-                f"system {one['name']!r} must be called {folder.name!r}, after the folder (one of "
-                f"several: {folder.name}-SUFFIX)"])
+            yield (f"system {one['name']!r} must be called {folder.name!r}, after the folder (one "
+                   f"of several: {folder.name}-SUFFIX)")
         places.update(["system " + one["name"], *(p["name"] for p in one["partitions"])])
         for text in one["hostnames"]:
             try:
                 re.compile(text)
             except re.error as err:
-                raise declarations.DeclarationError(path, [
-                    f"hostnames: {text!r} is no regular expression: {err}"]) from None
+                yield f"hostnames: {text!r} is no regular expression: {err}"
     # Results and topologies of a site are named by partitions alone.
-    if twice := [name for name, number in places.items() if number > 1]:
-        raise declarations.DeclarationError(path, [
-            f"two are called {twice[0]!r}; give each system and partition of a site a name of its "
-            "own"])
-    return found
+    for name in (name for name, number in places.items() if number > 1):
+        yield (f"two are called {name!r}; give each system and partition of a site a name of its "
+               "own")
 
 
 def system(folder):
@@ -105,8 +105,6 @@ def read(folder, file):
         data = declarations.parse(path)
     if data is None and file != "placements.yaml":
         data = {}
-        if file == "spack/packages.yaml":
-            raise declarations.DeclarationError(path, ["lacks `packages`"])
     if wrong := declarations.problems(data, SCHEMAS[file]):
         raise declarations.DeclarationError(path, wrong)
     return with_environment_names(data, path) if file == "mpis.yaml" else data
