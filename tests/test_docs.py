@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 import pytest
 import yaml
 
-from reframe_tests.harness.launch import exhibits, scales
+from reframe_tests.harness.launch import planning, scales
 from reframe_tests.harness.model import families
 from stack import variables
 
@@ -64,7 +64,7 @@ def test_links_lead_to_files_and_headings(page):
 def test_tags_of_commands_exist(page):
     """The README named a tag that no test has any more."""
     tags = re.findall(r"(?:--tag[= ]'?\^?|\bTAG=)([a-z][\w-]*)", page.read_text())
-    assert {*tags} <= {*scales.known_tags(), *set().union(*exhibits.register().values())}
+    assert {*tags} <= {*scales.known_tags(), *set().union(*planning.exhibits().values())}
 
 
 def test_the_list_of_documents_leads_to_every_page():

@@ -5,7 +5,7 @@ import dataclasses
 import functools
 
 from ..machine import topology
-from ..model import sites
+from ..model import binding, sites
 from ..model.placement import Place, Placement, PlacementError
 
 
@@ -66,9 +66,8 @@ class Nodes:
         if not isinstance(placement.cpus, list) or not (self.here or self.path.exists()):
             return
         there = {unit for core in self.topology.cores for unit in core.units}
-        named = [cpu for rank in placement.cpus
-                 for cpu in (rank if isinstance(rank, list) else [rank])]
-        if absent := sorted({*named} - there):
+        named = {cpu for rank in binding.as_sets(placement.cpus) for cpu in rank}
+        if absent := sorted(named - there):
             raise PlacementError(
                 f"placement {placement.name!r} names core {', '.join(map(str, absent))}; launches "
                 f"may use cores {topology.spans(sorted(there))} of a node")
@@ -142,7 +141,7 @@ class Nodes:
 
 def _cores(place):
     """The cores of a place, rank by rank in their order on the machine."""
-    return sorted(cpus if isinstance(cpus, list) else [cpus] for cpus in place.cpus)
+    return sorted(binding.as_sets(place.cpus))
 
 
 def counts(one, every):

@@ -11,17 +11,13 @@ def page():
     return sessions.results_folder().resolve().parent / "report/report.html"
 
 
-def code():
-    """The R call that writes it."""
-    return (f"cotejo::write_report({r.text(sessions.results_folder())}, {r.text(page())}, "
-            f"published = {r.text(REPO / 'data/published')})")
-
-
 def write():
     """Writes the report; returns the answer cards and its path, as R prints them. RuntimeError
     has R's message if R failed."""
     page().parent.mkdir(parents=True, exist_ok=True)
-    return r.output_of(code())
+    return r.output_of(
+        f"cotejo::write_report({r.text(sessions.results_folder())}, {r.text(page())}, "
+        f"published = {r.text(REPO / 'data/published')})")
 
 
 def main():

@@ -16,7 +16,7 @@ import subprocess
 
 from ..machine import disk, environment
 from ..machine.inventory import cpu_list
-from ..model import declarations, factors, families
+from ..model import binding, declarations, factors, families
 from ..model import transport as transports
 from . import accidents, effects, fingerprint, measuring, sessions
 
@@ -113,12 +113,9 @@ def affinity_problem(cpus, ranks, threads=None):
 
     `cpus` are the cores of one host, equal on all hosts, or the cores of every rank.
     """
-    if not cpus:
-        return ""
-    for entry in ranks:
-        asked = cpus[entry["rank"] % len(cpus)]
-        cores = asked if isinstance(asked, list) else [asked]
-        seen = cores_seen(entry, threads)
+    sets = binding.as_sets(cpus)
+    for entry in ranks if sets else ():
+        cores, seen = sets[entry["rank"] % len(sets)], cores_seen(entry, threads)
         if seen != sorted(cores):
             return (f"rank {entry['rank']} was requested on core {', '.join(map(str, cores))} "
                     f"and observed on cores {', '.join(map(str, seen))}")
@@ -175,9 +172,9 @@ def threads_problem(cpus, threads):
     """
     if not threads:
         return "the threads' cores were not observed"
+    sets = binding.as_sets(cpus)
     for entry in threads:
-        asked = cpus[entry["rank"] % len(cpus)]
-        cores = asked if isinstance(asked, list) else [asked]
+        cores = sets[entry["rank"] % len(sets)]
         if cpu_list(entry["cpus"]) != [cores[entry["thread"] % len(cores)]]:
             return (f"thread {entry['thread']} of rank {entry['rank']} should be on one core of "
                     f"{cores} and was observed on cores {entry['cpus']}")

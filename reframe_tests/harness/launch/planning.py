@@ -2,19 +2,40 @@
 """Lists the cells, names each cell, and selects the cells of this run."""
 
 import collections
+import functools
 import inspect
 import pathlib
 import random
+import re
 
-from . import accidents, exhibits, scales, sessions
+import yaml
+
+from ..model import REPO
+from . import accidents, scales, sessions
+
+#: The exhibits of the R package, with the tests from whose launches each is drawn.
+REGISTER = REPO / "analysis/inst/exhibits.yaml"
+
+
+@functools.cache
+def exhibits():
+    """Name of a test in cells -> its exhibits."""
+    found = collections.defaultdict(set)
+    rows = yaml.load(REGISTER.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    for exhibit, row in rows["exhibits"].items():
+        for test in re.findall(r"\w+", row.get("tests", "")):
+            found[test].add(exhibit)
+    return found
 
 
 def tags(test, scale):
-    """Tags of a class of tests at a scale: its job's, the main job's own, and its exhibits."""
+    """Tags of a class of tests at a scale: its job's, the main job's own, its exhibits, and the
+    studies that these are of."""
     job = pathlib.Path(inspect.getfile(test)).stem
     main = test.main_job or scale == "full"
-    return {scales.tag(job, scale), *([scale] if main else []),
-            *exhibits.tags(test_name(test, scale))}
+    drawn = exhibits()[test_name(test, scale)]
+    return {scales.tag(job, scale), *([scale] if main else []), *drawn,
+            *(name.partition("-")[0] for name in drawn)}
 
 
 #: How often this ReFrame has prepared a launch: (cell, number) -> times.

@@ -53,7 +53,7 @@ class Setting:
         `cpus`: the core, or list of cores, of each rank of a host; `{last}` is the last of each,
         and what names it is left out where none are bound.
         """
-        last = ",".join(str(rank[-1] if isinstance(rank, list) else rank) for rank in cpus)
+        last = ",".join(str(rank[-1]) for rank in binding.as_sets(cpus))
         return {name: text.format(value=value, last=last)
                 for name, text in self.environment.items() if last or "{last}" not in text}
 

@@ -39,8 +39,7 @@ def begin_log():
 
 def reframe(arguments, log=None, **variables):
     """Runs ReFrame with its output shown, or added to the file `log`; returns its exit status."""
-    with contextlib.ExitStack() as files:
-        out = files.enter_context(open(log, "ab")) if log else None
+    with open(log, "ab") if log else contextlib.nullcontext() as out:
         process = subprocess.Popen(
             [program(), *arguments], env=environment.of_child(**variables), stdout=out,
             stderr=out and subprocess.STDOUT,
