@@ -25,8 +25,8 @@ class Original(Nas):
                      "how Spack builds NPB")
 
     def find(self):
-        return npb_programs.find(self.family, families.stack_prefix(), self.kernel, self.letter,
-                                 self.num_tasks)
+        return npb_programs.find(self.family.prefix(families.stack_prefix()), self.kernel,
+                                 self.letter, self.num_tasks)
 
     def for_whom(self):
         return f"{self.num_tasks} ranks of {self.family.title}"
@@ -69,7 +69,7 @@ class NpbThreads(Original):
     split = parameter([s for s in backends.splits() if s.startswith("1x")], type=str)
 
     def find(self):
-        return npb_programs.find_threads(families.stack_prefix(), self.kernel, self.letter)
+        return npb_programs.find(families.stack_prefix() / "npb-openmp", self.kernel, self.letter)
 
     def for_whom(self):
         return "OpenMP"

@@ -93,10 +93,10 @@ def test_a_program_for_openmp_tells_its_threads(tmp_path):
 
 
 def test_a_program_for_openmp_is_of_no_mpi(tmp_path):
-    assert npb_programs.find_threads(tmp_path, "cg", "W") == ""
+    assert npb_programs.find(tmp_path / "npb-openmp", "cg", "W") == ""
     (tmp_path / "npb-openmp/bin").mkdir(parents=True)
     (tmp_path / "npb-openmp/bin/cg.W.x").touch()
-    assert npb_programs.find_threads(tmp_path, "cg", "W") == str(
+    assert npb_programs.find(tmp_path / "npb-openmp", "cg", "W") == str(
         tmp_path / "npb-openmp/bin/cg.W.x")
 
 
@@ -139,13 +139,9 @@ def test_operations_are_counted_as_our_kernels_do(mpi):
 
 
 def test_a_program_is_found_by_either_name(tmp_path):
-    class Family:
-        def prefix(self, stack):
-            return stack
-
-    assert npb_programs.find(Family(), tmp_path, "cg", "W", 2) == ""
+    assert npb_programs.find(tmp_path, "cg", "W", 2) == ""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/cg.W.4").touch()
-    assert npb_programs.find(Family(), tmp_path, "cg", "W", 2) == ""
+    assert npb_programs.find(tmp_path, "cg", "W", 2) == ""
     (tmp_path / "bin/cg.W.2").touch()
-    assert npb_programs.find(Family(), tmp_path, "cg", "W", 2) == str(tmp_path / "bin/cg.W.2")
+    assert npb_programs.find(tmp_path, "cg", "W", 2) == str(tmp_path / "bin/cg.W.2")

@@ -158,7 +158,7 @@ def build():
     for family in present if one.build else []:
         where = places(one, family)
         where["out"].mkdir(parents=True, exist_ok=True)
-        words = one.build_words(**where)
+        words = program.filled(one.build, where)
         environment = family.process_environment(families.stack_prefix(), dict(os.environ))
         try:
             done = subprocess.run(

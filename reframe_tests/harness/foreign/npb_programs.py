@@ -24,20 +24,14 @@ ZONES_MOP = {
               37617382.9099)}
 
 
-def find(family, stack, kernel, letter, ranks):
-    """The program of a kernel and class for that many ranks; '' if there is none."""
+def find(prefix, kernel, letter, ranks=""):
+    """The program of a kernel and class in the `bin` of a prefix, for that many ranks or, without
+    ranks, for OpenMP; '' if there is none."""
     for name in NAMES:
-        program = name.format(kernel=kernel, letter=letter, ranks=ranks)
-        path = family.prefix(stack) / "bin" / program
+        path = prefix / "bin" / name.format(kernel=kernel, letter=letter, ranks=ranks)
         if path.exists():
             return str(path)
     return ""
-
-
-def find_threads(stack, kernel, letter):
-    """The program of a kernel and class for OpenMP, which is no MPI's; '' if there is none."""
-    path = stack / "npb-openmp/bin" / f"{kernel}.{letter}.x"
-    return str(path) if path.exists() else ""
 
 
 def mop(kernel, letter):

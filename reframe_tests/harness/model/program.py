@@ -54,9 +54,6 @@ class Program:
         """The words of the command, places filled in."""
         return filled(self.command, places)
 
-    def build_words(self, **places):
-        return filled(self.build, places)
-
     def rows(self, output, wall_s):
         """The samples of an output, by column; `wall_s`: the time of the complete launch.
         ValueError says why there are none."""
