@@ -74,29 +74,14 @@ def groups(folder, until):
                 told.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
-class Budget:
-    """Time that a study may still take; without a limit it always may."""
-
-    def __init__(self, limit_s):
-        self.limit_s, self.begun = limit_s, time.monotonic()
-
-    def spent(self):
-        return time.monotonic() - self.begun
-
-    def left(self):
-        return math.inf if self.limit_s is None else self.limit_s - self.spent()
-
-    def __str__(self):
-        of = "" if self.limit_s is None else f" of {self.limit_s / 60:.1f}"
-        return f"{self.spent() / 60:.1f}{of} min used"
-
-
-def report(found, until, budget):
+def report(found, until, spent_s, limit_s):
     """Lines on how far a study is: what is still too wide, and what it would take."""
     wide = [g for g in found if g.wide]
+    of = "" if limit_s == math.inf else f" of {limit_s / 60:.1f}"
+    known, used = f"{len(found) - len(wide)} of {len(found)}", f"{spent_s / 60:.1f}{of} min used"
     if until is None:
-        return [f"{len(found) - len(wide)} of {len(found)} groups of questions settled, {budget}"]
-    lines = [f"{len(found) - len(wide)} of {len(found)} groups within {100 * until:g} %, {budget}"]
+        return [f"{known} groups of questions settled, {used}"]
+    lines = [f"{known} groups within {100 * until:g} %, {used}"]
     if wide:
         lines.append(f"widest: {wide[0]}; about {sum(g.more * len(g.cells) for g in wide)} more "
                      f"launches would bring all {len(wide)} within")
@@ -135,7 +120,8 @@ def go_on(plan, width, limit_s):
     Returns the groups that are still too wide when the time does not allow another block, and why
     it stopped before that, or ''.
     """
-    folder, budget, per_launch = sessions.session_folder(), Budget(limit_s), 0.0
+    folder, began, per_launch = sessions.session_folder(), time.monotonic(), 0.0
+    limit_s = math.inf if limit_s is None else limit_s
     if plan.get("warm_up") and (reason := complete_block(plan, sessions.WARM_UP)):
         return [], reason
     if width is None:
@@ -143,18 +129,19 @@ def go_on(plan, width, limit_s):
     while True:
         found = groups(folder, width)
         on = still_wide(plan, found)
+        spent_s = time.monotonic() - began
         if width is None:
-            cells = {c for g in affordable(found, budget.left(), per_launch) for c in g.cells}
+            cells = {c for g in affordable(found, limit_s - spent_s, per_launch) for c in g.cells}
             on = [c for c in on if c in cells]
         wide = [group for group in found if group.wide]
-        for line in report(found, width, budget) if found else []:
+        for line in report(found, width, spent_s, limit_s) if found else []:
             say(line)
         plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in on}
         block = min(map(next_number, on), default=0)
         only = [c for c in on if not sessions.measured(c, block)]
-        if not only or block > MOST_BLOCKS or per_launch * len(only) > budget.left():
+        if not only or block > MOST_BLOCKS or per_launch * len(only) > limit_s - spent_s:
             if width is None:
-                plan["budget_s"] = round(plan.get("budget_s", 0) + budget.spent(), 1)
+                plan["budget_s"] = round(plan.get("budget_s", 0) + spent_s, 1)
             disk.write_json(folder / "session.json", plan)
             return wide, ""
         plan["blocks"] = max(plan["blocks"], block)
