@@ -154,7 +154,7 @@ def main():
         # Times do not matter, so that nothing is compared with the network's model.
         rows += rows_of(clusters.up("fast-ethernet", "algorithms", hosts=max(RANKS),
                                     companion=os.getpid(), verified=False))
-    except clusters.ClusterError as err:
+    except clusters.BackendError as err:
         skip("algorithms on virtual hosts", err)
     finally:
         clusters.down("algorithms")

@@ -67,7 +67,7 @@ def skipped_if_too_slow():
     network was as slow. This is a property of the machine at that time, not of the tested code."""
     try:
         return (yield)
-    except (AssertionError, clusters.ClusterBusyError) as err:
+    except (AssertionError, clusters.BackendBusyError) as err:
         if said := re.search(virtual_hosts.BUSY + r", \d+ times in [^\n]*?; "
                              + network_check.CONTROL + r" [^\n']*", str(err)):
             pytest.skip(said[0])

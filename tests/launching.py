@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+from reframe_tests.harness import backends
 from reframe_tests.harness.backends import virtual_hosts
 from reframe_tests.harness.model import families
 from stack.build import environment, test_launcher
@@ -64,7 +65,7 @@ def records_in(results):
     records = [json.loads(path.read_text()) for path in sorted(results.glob("*/*/*.json"))]
     for record in records:
         if virtual_hosts.BUSY in record["reason"]:
-            raise virtual_hosts.ClusterBusyError(record["reason"])
+            raise backends.BackendBusyError(record["reason"])
     return records
 
 

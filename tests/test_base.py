@@ -40,7 +40,7 @@ class Launch:
         base.Experiment.reach_machine(self)
 
 
-def compose(monkeypatch, wrong, kind=clusters.ClusterError):
+def compose(monkeypatch, wrong, kind=clusters.BackendError):
     def running(*words):
         raise kind(wrong)
 
@@ -59,7 +59,7 @@ def test_a_launch_is_skipped_only_where_there_can_be_no_hosts(monkeypatch):
 
 def test_a_machine_too_busy_for_a_cluster_is_an_accident_and_a_wrong_cluster_is_none(monkeypatch):
     with pytest.raises(exceptions.SanityError, match="^cluster: no cluster .*too busy"):
-        compose(monkeypatch, "the machine was too busy", clusters.ClusterBusyError)
+        compose(monkeypatch, "the machine was too busy", clusters.BackendBusyError)
 
 
 def test_a_dry_run_brings_no_cluster_up(monkeypatch):

@@ -57,7 +57,7 @@ def test_two_at_once_are_verified_and_leave_nothing(run_folder):
     assert len(second["hosts"]) == 4  # with the head
     fast, slow = (json.loads((run_folder / n / "verified.json").read_text()) for n in "ab")
     assert fast["rate"] > 3 * slow["rate"]
-    with pytest.raises(clusters.ClusterError, match="is up already"):
+    with pytest.raises(clusters.BackendError, match="is up already"):
         clusters.up("fast-ethernet", "a")
     for name, found in (("a", first), ("b", second)):
         assert clusters.down(name)
@@ -213,7 +213,7 @@ def test_declared_clusters_are_sound():
 
 
 def test_an_unknown_cluster_lists_those_there_are(run_folder):
-    with pytest.raises(clusters.ClusterError, match="there are .*gigabit"):
+    with pytest.raises(clusters.BackendError, match="there are .*gigabit"):
         clusters.up("token-ring")
 
 
@@ -224,4 +224,4 @@ def test_without_root_it_is_one_line(run_folder):
          "from reframe_tests.harness.backends import clusters; clusters.up('gigabit')"],
         cwd=families.REPO, text=True, capture_output=True, timeout=120,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-    assert "ClusterError: virtual hosts need root" in done.stderr
+    assert "BackendError: virtual hosts need root" in done.stderr

@@ -132,7 +132,7 @@ def test_a_busy_machine_is_waited_for(run_folder, monkeypatch):
 @needs_hosts
 def test_a_machine_that_stays_busy_is_not_called_wrong(run_folder):
     found = clusters.up("gigabit", "busier", hosts=2, verified=False)
-    with busy(), pytest.raises(clusters.ClusterBusyError,
+    with busy(), pytest.raises(clusters.BackendBusyError,
                                  match="too busy for a cluster, .* without the network"):
         network_check.verify(found, patience_s=1)
 
@@ -153,7 +153,7 @@ def test_one_core_that_computes_costs_no_cluster(run_folder):
 def test_ten_times_the_latency_is_found(run_folder):
     honest = clusters.up("fast-ethernet", "honest", hosts=3, verified=False)
     slow = clusters.up("fast-ethernet", "impostor", hosts=3, verified=False, latency=250e-6)
-    with pytest.raises(clusters.ClusterError, match="should be: host1 to host2: TCP's shortest"):
+    with pytest.raises(clusters.BackendError, match="should be: host1 to host2: TCP's shortest"):
         network_check.verify({**slow, "hosts": with_models(slow, honest)})
 
 
@@ -162,7 +162,7 @@ def test_a_slow_link_is_found_on_the_last_host(run_folder):
     honest = clusters.up("fast-ethernet", "honest", hosts=3, verified=False)
     slow = clusters.up("fast-ethernet", "impostor", hosts=3, verified=False,
                        rates=[100e6, 100e6, 10e6])
-    with pytest.raises(clusters.ClusterError, match="should be: host1 to host3: TCP streams at"):
+    with pytest.raises(clusters.BackendError, match="should be: host1 to host3: TCP streams at"):
         network_check.verify({**slow, "hosts": with_models(slow, honest)})
 
 

@@ -9,6 +9,7 @@ import types
 
 import pytest
 
+from reframe_tests.harness import backends
 from reframe_tests.harness.backends import virtual_hosts
 from reframe_tests.harness.model import families
 from stack import ctest, verify
@@ -109,7 +110,7 @@ def test_a_launch_without_a_network_on_a_busy_machine_skips_its_test(tmp_path):
     record.write_text(json.dumps({"status": "accident", "reason": (
         f"no cluster mixed-3: {virtual_hosts.BUSY}, 16 times in 59 s: host1 to host3: TCP streams "
         "at 677.1 Mbit/s, the network gives 941.5; without the network TCP streams at 820")}))
-    with pytest.raises(virtual_hosts.ClusterBusyError) as busy:
+    with pytest.raises(backends.BackendBusyError) as busy:
         records_in(tmp_path)
     test = conftest.skipped_if_too_slow()
     next(test)

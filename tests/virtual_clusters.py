@@ -14,7 +14,7 @@ def why_not():
     """Why there can be no virtual hosts here, or ''."""
     try:
         clusters.program("cotejo-switch")
-    except clusters.ClusterError as err:
+    except clusters.BackendError as err:
         return str(err)
     return clusters.lacking()
 

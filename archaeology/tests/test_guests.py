@@ -110,7 +110,7 @@ def test_llc_at_1_gbit_s_is_between_guests_that_were_found_to_have_that_rate(tmp
         "times faster")
     slower = [{**host, "payload_rate": host.get("payload_rate", 0) / 2}
               for host in found["hosts"]]
-    with pytest.raises(clusters.ClusterError, match="should be: guest of host1 to host2: TCP str"):
+    with pytest.raises(clusters.BackendError, match="should be: guest of host1 to host2: TCP str"):
         network_check.verify({**found, "hosts": slower}, kind=GUESTS)
 
 

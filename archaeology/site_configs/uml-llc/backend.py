@@ -6,8 +6,9 @@ import shutil
 import subprocess
 
 from ..model import families
+from .backend import BackendError
 from .namespaces import Namespaces
-from .virtual_hosts import ClusterError, Kind, program
+from .virtual_hosts import Kind, program
 
 
 class Guest(Kind):
@@ -26,12 +27,12 @@ class Guest(Kind):
         library = families.preloaded("guest_registers",
                                      pathlib.Path(program("cotejo-switch")).parents[1])
         if not pathlib.Path(library).exists():
-            raise ClusterError(f"no {library}; run `make build ARCHAEOLOGY=yes`")
+            raise BackendError(f"no {library}; run `make build ARCHAEOLOGY=yes`")
         done = subprocess.run([str(self.folder / "boot"), found["folder"], library], text=True,
                               timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE)
         if done.returncode:
-            raise ClusterError(done.stderr.strip() or "no guests")
+            raise BackendError(done.stderr.strip() or "no guests")
 
     def there(self, found, host):
         """A guest ends with its console."""

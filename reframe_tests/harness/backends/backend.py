@@ -3,7 +3,7 @@
 
 
 class BackendError(RuntimeError):
-    """A machine that is there and not what it should be: a failure of the launch, in one line."""
+    """A machine that is not there or not as declared: a failure of the launch, in one line."""
 
 
 class BackendBusyError(BackendError):

@@ -15,8 +15,9 @@ import time
 
 from ..machine import cores, disk, removal
 from ..model import sites
+from .backend import BackendBusyError, BackendError
 from .network_check import PATIENCE_S, verify
-from .virtual_hosts import HOSTS, SITE, ClusterBusyError, ClusterError, gone, program
+from .virtual_hosts import HOSTS, SITE, gone, program
 
 # Within this a cluster is up, or it never will be.
 READY_S = 5
@@ -44,7 +45,7 @@ def entry_of(cluster, hosts=None):
     """The declaration of a cluster, for a number of its hosts."""
     known = declared()
     if cluster not in known:
-        raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
+        raise BackendError(f"no cluster {cluster!r}; there are {', '.join(known)}")
     entry = {"dilation": 1, **known[cluster]}
     # With two switches all hosts are up: the placement chooses the hosts that have ranks.
     return {**entry, "hosts": hosts} if hosts and "behind" not in entry else entry
@@ -92,16 +93,16 @@ def _options(entry):
 
 
 def _await(switch, folder):
-    """Waits until the cluster is described; ClusterError with the switch's own words."""
+    """Waits until the cluster is described; BackendError with the switch's own words."""
     for _ in range(100 * READY_S):
         if (folder / "cluster.json").exists():
             return
         if switch.poll() is not None:
             said = switch.stderr.read().strip()
-            raise ClusterError(said or "cotejo-switch ended without a word")
+            raise BackendError(said or "cotejo-switch ended without a word")
         time.sleep(0.01)
     switch.terminate()
-    raise ClusterBusyError(f"cotejo-switch was not ready within {READY_S} s")
+    raise BackendBusyError(f"cotejo-switch was not ready within {READY_S} s")
 
 
 def boot(found, kind):
@@ -110,7 +111,7 @@ def boot(found, kind):
     try:
         kind.boot(found)
         verify(found, kind=kind)
-    except ClusterError:
+    except BackendError:
         down(pathlib.Path(found["folder"]).name)
         raise
     return found
@@ -124,11 +125,11 @@ def up(cluster, name=None, hosts=None, companion=0, verified=True, **changed):
     """
     name = name or cluster
     if reason := lacking():
-        raise ClusterError(reason)
+        raise BackendError(reason)
     entry = {**entry_of(cluster, hosts), **changed}
     sweep()
     if state(name):
-        raise ClusterError(f"cluster {name!r} is up already")
+        raise BackendError(f"cluster {name!r} is up already")
     folder = run_folder() / name
     folder.parent.mkdir(parents=True, exist_ok=True)
     switch = subprocess.Popen(
@@ -140,7 +141,7 @@ def up(cluster, name=None, hosts=None, companion=0, verified=True, **changed):
     try:
         if verified:
             verify(found, entry.get("patience", PATIENCE_S))
-    except ClusterError:
+    except BackendError:
         down(name)
         raise
     return found

@@ -5,7 +5,7 @@ from ..machine import inventory
 from ..model import families
 from ..model.placement import Place, PlacementError
 from . import clusters, virtual_hosts
-from .backend import Backend, BackendBusyError, BackendError
+from .backend import Backend, BackendError
 
 
 def across(ranks, behind):
@@ -64,10 +64,8 @@ class Namespaces(Backend):
         hosts = max(self.extras["hosts"], self.extras.get("second", 0))
         try:
             self.cluster = clusters.running(name, hosts, self.kind)
-        except clusters.ClusterBusyError as err:
-            raise BackendBusyError(f"no cluster {name}-{hosts}: {err}") from None
-        except clusters.ClusterError as err:
-            raise BackendError(f"no cluster {name}-{hosts}: {err}") from None
+        except BackendError as err:
+            raise type(err)(f"no cluster {name}-{hosts}: {err}") from None
 
     def options(self, request):
         names = request.place.each or (

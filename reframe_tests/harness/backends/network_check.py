@@ -11,7 +11,8 @@ import subprocess
 import time
 
 from ..machine import disk
-from .virtual_hosts import BUSY, HOSTS, ClusterBusyError, ClusterError, on_host, program
+from .backend import BackendBusyError, BackendError
+from .virtual_hosts import BUSY, HOSTS, on_host, program
 
 # How long a stream is measured (s): between the first two hosts, and to each other host.
 STREAM_S, SHORT_STREAM_S = 0.2, 0.1
@@ -40,11 +41,11 @@ def probe(found, host, seconds=STREAM_S, kind=HOSTS):
         said, wrong = client.communicate(timeout=60)
         server.wait(timeout=60)
     except subprocess.TimeoutExpired as err:
-        raise ClusterBusyError(f"no TCP from host1 to {host['name']} within 60 s") from err
+        raise BackendBusyError(f"no TCP from host1 to {host['name']} within 60 s") from err
     finally:
         server.kill()
     if client.returncode:
-        raise ClusterError(f"no TCP from host1 to {host['name']}: {wrong.strip()}")
+        raise BackendError(f"no TCP from host1 to {host['name']}: {wrong.strip()}")
     return json.loads(said)
 
 
@@ -120,9 +121,9 @@ def agreed(found, host, seconds, until, kind=HOSTS):
         blames += [blame] if blame else []
         words = f"{kind.one}host1 to {host['name']}: {reason}"
         if tries - len(blames) >= CONTRADICTIONS:
-            raise ClusterError(f"the cluster is not what it should be: {words}")
+            raise BackendError(f"the cluster is not what it should be: {words}")
         if blame and time.monotonic() + pause > until:
-            raise ClusterBusyError(f"{BUSY}, {tries} times in {time.monotonic() - begun:.0f} s: "
+            raise BackendBusyError(f"{BUSY}, {tries} times in {time.monotonic() - begun:.0f} s: "
                                    f"{words}; {commonest_blame(blames)}")
         time.sleep(pause if blame else 0)
         pause = min(2 * pause, 8 * PAUSE_S)
@@ -133,7 +134,7 @@ def verify(found, patience_s=PATIENCE_S, kind=HOSTS):
     kept in the run folder. A busy machine is waited for."""
     until = time.monotonic() + patience_s
     if wrong := "" if kind.name else mtu_problem(found):
-        raise ClusterError(f"the cluster is not what it should be: {wrong}")
+        raise BackendError(f"the cluster is not what it should be: {wrong}")
     second, *others = [host for host in found["hosts"][1:] if host["name"] != "head"]
     measured = {**agreed(found, second, STREAM_S, until, kind), "others": [
         {"name": host["name"], **agreed(found, host, SHORT_STREAM_S, until, kind)}

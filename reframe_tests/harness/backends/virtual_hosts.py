@@ -6,25 +6,18 @@ import subprocess
 
 from ..machine.cores import started_at
 from ..model import families
+from .backend import BackendError
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
 #: Beginning of the text of an error whose cause is the machine alone.
 BUSY = "the machine was too busy for a cluster"
 
 
-class ClusterError(ValueError):
-    """Why a cluster is not available, in one line."""
-
-
-class ClusterBusyError(ClusterError):
-    """The machine was too busy for a cluster. No error of the cluster itself is known."""
-
-
 def program(name):
     try:
         return families.helper(name)
     except FileNotFoundError as err:
-        raise ClusterError(str(err)) from err
+        raise BackendError(str(err)) from err
 
 
 class Kind:
@@ -47,7 +40,7 @@ class Kind:
         return ""
 
     def boot(self, found):
-        """Prepares the hosts of a cluster that is up; ClusterError."""
+        """Prepares the hosts of a cluster that is up; BackendError."""
 
     def there(self, found, host):
         """Whether a host has not ended: it does with its first process, named after it."""
