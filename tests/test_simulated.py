@@ -55,9 +55,9 @@ def test_the_label_says_when_a_platform_is_not_used_whole(name, said):
 
 
 def test_what_has_no_place_within_a_node_is_said():
-    with pytest.raises(simgrid.PlatformError, match="one memory"):
+    with pytest.raises(simgrid.PlacementError, match="one memory"):
         simgrid.place_within("ufpr", "far", 2)
-    with pytest.raises(simgrid.PlatformError, match="no room for 17 ranks"):
+    with pytest.raises(simgrid.PlacementError, match="no room for 17 ranks"):
         simgrid.place_within("finis-terrae", "near", 17)
 
 
@@ -68,7 +68,7 @@ def test_what_has_no_place_within_a_node_is_said():
     ("deep-thought", "near", 2, "there are .*ufpr"),
 ])
 def test_what_cannot_be_placed_is_said(name, placement, ranks, said):
-    with pytest.raises(simgrid.PlatformError, match=said):
+    with pytest.raises(simgrid.PlacementError, match=said):
         simgrid.place(name, placement, ranks)
 
 

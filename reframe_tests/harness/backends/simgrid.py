@@ -19,17 +19,13 @@ SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
 MOST_NODES = 64
 
 
-class PlatformError(PlacementError):
-    """A platform that is not one, or that has no room; the text says why."""
-
-
 @functools.cache
 def platform(name):
-    """The declaration `platforms/NAME.yaml`; PlatformError names what is wrong."""
+    """The declaration `platforms/NAME.yaml`; PlacementError names what is wrong."""
     path = FOLDER / f"{name}.yaml"
     if not path.exists():
-        raise PlatformError(f"no platform {name!r}; there are "
-                            f"{', '.join(sorted(p.stem for p in FOLDER.glob('*.yaml')))}")
+        raise PlacementError(f"no platform {name!r}; there are "
+                             f"{', '.join(sorted(p.stem for p in FOLDER.glob('*.yaml')))}")
     return {"cells": 1, **declarations.read(path, "platform")}
 
 
@@ -44,28 +40,28 @@ def node(place):
 
 def place_within(name, placement, ranks):
     """Simulated host of each rank of one node: `near` fills one cell after the other, `far`
-    alternates between the cells. PlatformError if there is no room, or only one cell.
+    alternates between the cells. PlacementError if there is no room, or only one cell.
     """
     here = platform(name)
     if here["cells"] == 1:
-        raise PlatformError(f"{name} has one memory: nothing in it is far", "same")
+        raise PlacementError(f"{name} has one memory: nothing in it is far", "same")
     if ranks > here["cells"] * here["cores"]:
-        raise PlatformError(f"a node of {name} has no room for {ranks} ranks", "room")
+        raise PlacementError(f"a node of {name} has no room for {ranks} ranks", "room")
     return [host(0, i % here["cells"] if placement == "far" else i // here["cores"])
             for i in range(ranks)]
 
 
 def place(name, placement, ranks):
-    """Simulated host of each rank, node after node; PlatformError where there is no room."""
+    """Simulated host of each rank, node after node; PlacementError where there is no room."""
     here = platform(name)
     most = min(here["nodes"], ranks, MOST_NODES)
     nodes = next(n for n in range(most, 0, -1) if ranks % n == 0)
     room = here["cells"] * here["cores"]
     per_node = ranks // nodes
     if per_node > room:
-        raise PlatformError(f"{name} has no even room for {ranks} ranks on {nodes} nodes", "room")
+        raise PlacementError(f"{name} has no even room for {ranks} ranks on {nodes} nodes", "room")
     if placement == "far" and here["cells"] == 1:
-        raise PlatformError(f"{name} has nothing far from its network card", "same")
+        raise PlacementError(f"{name} has nothing far from its network card", "same")
     cells = range(here["cells"]) if placement == "near" else reversed(range(here["cells"]))
     order = [cell for cell in cells for _ in range(here["cores"])]
     return [host(node, order[i]) for node in range(nodes) for i in range(per_node)]

@@ -90,7 +90,7 @@ def partition_problems(partition, known, folder):
     if "platform" in extras:
         try:
             simgrid.platform(extras["platform"])
-        except simgrid.PlatformError as err:
+        except PlacementError as err:
             wrong.append(f"extras: {err}")
     return wrong
 
