@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import yaml
 
 from reframe_tests.harness.machine import inventory, removal
-from reframe_tests.harness.model import families, installation, names, sites
+from reframe_tests.harness.model import families, installation, problems, sites
 from reframe_tests.harness.model.installation import (
     Installation,
     InstallationError,
@@ -131,7 +131,7 @@ def place_of(name, kind, where, stack):
         known = ", ".join(releases.locked(word))
         raise ValueError(f"give a release of {word} as WHERE: there are {known}")
     if version not in releases.locked(word):
-        raise ValueError(f"{word} {version}: {names.there_are(version, releases.locked(word))}")
+        raise ValueError(f"{word} {version}: {problems.there_are(version, releases.locked(word))}")
     releases.install(stack, word, version)
     return {"home": f"{{stack}}/mpi/{releases.family_name(word, version)}"}, word
 

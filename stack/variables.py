@@ -12,7 +12,7 @@ import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
-from reframe_tests.harness.model import factors, names  # noqa: E402
+from reframe_tests.harness.model import factors, problems  # noqa: E402
 
 #: The page that explains problems.
 HELP = "docs/faq.md"
@@ -118,7 +118,7 @@ def name_problem(values):
     known = [*values.get("GIVEN", "").split(), "SPACK"]
     for name in given_names(values.get("MAKEFLAGS", "")) if len(known) > 1 else ():
         if name not in known:
-            return f"{name} is not an option{names.nearest(name, known)}"
+            return f"{name} is not an option{problems.nearest(name, known)}"
     return ""
 
 

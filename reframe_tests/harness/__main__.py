@@ -20,7 +20,7 @@ import importlib  # noqa: E402
 
 from .commands import shared  # noqa: E402
 from .machine import environment  # noqa: E402
-from .model import names, problems  # noqa: E402
+from .model import problems  # noqa: E402
 
 COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
             "cluster": "cluster", "compare": "compare", "new-experiment": "new_experiment",
@@ -33,7 +33,7 @@ def main():
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in COMMANDS:
         sys.exit(problems.explained(
-            f"harness: {name!r} is no command; {names.there_are(name, COMMANDS)}"))
+            f"harness: {name!r} is no command; {problems.there_are(name, COMMANDS)}"))
     sys.argv[:2] = [name]
     try:
         environment.check_own()

@@ -5,7 +5,7 @@ then several files against each other."""
 import re
 
 from ..backends import clusters, placements, simgrid
-from ..model import binding, declarations, families, names, sites, transport
+from ..model import binding, declarations, families, problems, sites, transport
 from ..model.placement import PlacementError
 
 try:
@@ -74,11 +74,11 @@ def system_problems(folder):
 def partition_problems(partition, known, folder):
     """Names that are declared nowhere."""
     extras = partition.get("extras", {})
-    wrong = [f"no MPI {mpi!r} is declared; {names.there_are(mpi, known)}"
+    wrong = [f"no MPI {mpi!r} is declared; {problems.there_are(mpi, known)}"
              for mpi in [*partition.get("environs", []), *extras.get("srun_mpi", {})]
              if mpi not in known]
     wrong += [f"no {kind} {partition[kind]!r} is registered with ReFrame"
-              f"{names.nearest(partition[kind], there)}"
+              f"{problems.nearest(partition[kind], there)}"
               for kind, there in (("scheduler", SCHEDULERS), ("launcher", LAUNCHERS))
               if not is_registered(kind, partition[kind], folder)]
     if not wrong and not binding.kind_of(partition["launcher"], extras):
@@ -86,7 +86,7 @@ def partition_problems(partition, known, folder):
                      f"on cores; declare `binding` in extras ({', '.join(binding.KINDS)})")
     if extras.get("cluster", "") not in ("", *clusters.declared()):
         wrong.append(f"extras: no cluster {extras['cluster']!r}; "
-                     f"{names.there_are(extras['cluster'], clusters.declared())}")
+                     f"{problems.there_are(extras['cluster'], clusters.declared())}")
     if "platform" in extras:
         try:
             simgrid.platform(extras["platform"])
@@ -118,7 +118,7 @@ def core_problems(folder):
 
 def scale_problems(folder, data):
     known = transport.load()
-    return [f"transports: no transport {name!r} is declared; {names.there_are(name, known)}"
+    return [f"transports: no transport {name!r} is declared; {problems.there_are(name, known)}"
             for name in data.get("transports", []) if name not in known]
 
 

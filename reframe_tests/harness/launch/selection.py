@@ -18,7 +18,7 @@ from reframe.core.logging import INFO, getlogger, register_log_handler
 from reframe.core.pipeline import RunOnlyRegressionTest
 from reframe.core.runtime import runtime
 
-from ..model import families, names, problems, sites
+from ..model import families, problems, sites
 from . import planning, scales, sessions
 
 NONE = re.compile(r"Found 0 check\(s\)|Ran 0/0 test case\(s\)")
@@ -136,7 +136,7 @@ def why_none(words):
         # ReFrame finds a name in that of a test with its parameters, `NAME%PARAMETER=VALUE`.
         named = re.sub(r"^(\^?\w+)%.*", r"\1", value)
         if there and not any(re.search(named, name) for name in there):
-            found.append(f"-{letter} {value}{names.nearest(named.strip('^$'), there)}")
+            found.append(f"-{letter} {value}{problems.nearest(named.strip('^$'), there)}")
     hint = " (`reframe -l` lists the tests)"
     if not found and [one.__name__ for one in ONLY] == [JOB]:
         hint = (f": outside of an allocation, `reframe` without -n and -t has only {JOB}, which "

@@ -13,8 +13,8 @@ import jsonschema
 import referencing
 import yaml
 
-from . import names
 from .plain import FileError, read_plain
+from .problems import there_are
 
 SCHEMAS = pathlib.Path(__file__).parent / "schemas"
 RESULTS = pathlib.Path(__file__).parents[3] / "analysis/inst/results.schema.json"
@@ -187,7 +187,7 @@ def _lines(error, data):
                 for other in others if key in value and other not in value]
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
-        return (f"{where}unknown key {key!r}; {names.there_are(key, known)}"
+        return (f"{where}unknown key {key!r}; {there_are(key, known)}"
                 for key in value if key not in known)
     wanted = error.schema.get("description")
     if not wanted:

@@ -11,7 +11,8 @@ import hashlib
 import os
 import pathlib
 
-from . import REPO, ROOTS, declarations, declared, family, names, sites, stack_prefix
+from . import REPO, ROOTS, declarations, declared, family, sites, stack_prefix
+from .problems import there_are
 
 #: Colours of installations beside the first of their family (Tol's muted scheme).
 FURTHER = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
@@ -61,7 +62,7 @@ def installed(name):
     stack = stack_prefix()
     there = {key: f for key, f in with_site(simulators=True).items() if f.installed(stack)}
     if name not in there:
-        raise ValueError(f"{name!r} is not installed in {stack}; {names.there_are(name, there)}")
+        raise ValueError(f"{name!r} is not installed in {stack}; {there_are(name, there)}")
     return there[name]
 
 
@@ -71,7 +72,7 @@ def set_of(name):
     path = path if path.exists() else pathlib.Path(name).absolute()
     if not path.is_file():
         known = sorted(p.stem for p in (REPO / "reframe_tests/mpi_sets").glob("*.yaml"))
-        raise ValueError(f"MPIS={name}: no such file, and no set; {names.there_are(name, known)}")
+        raise ValueError(f"MPIS={name}: no such file, and no set; {there_are(name, known)}")
     return str(path)
 
 
@@ -91,7 +92,7 @@ def _listed(listed, said, path, site):
     if unknown:
         raise declarations.DeclarationError(
             path, [f"no MPI {name!r} is declared; say which of them it is `like`: "
-                   f"{names.there_are(name, below)}" for name in unknown])
+                   f"{there_are(name, below)}" for name in unknown])
     above = {**below, **{name: declarations.merged(below.get(name, {}), entry)
                          for name, entry in said.items()}}
     made = {name: told_apart(family.made(name, above, path, site, said[name]), said[name], number)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Adds to a message the section of docs/faq.md that quotes words of it.
+"""Help beside a message: the section of docs/faq.md that quotes words of it, and the names that
+there are where one is not known.
 
 Uses the standard library alone, since it serves before anything is installed.
 """
 
+import difflib
 import pathlib
 import re
 import sys
@@ -28,6 +30,19 @@ def explained(message):
     plain = message.replace("`", "")
     found = max((len(words), anchor) for words, anchor in [("", ""), *quoted()] if words in plain)
     return f"{message} ({PAGE}#{found[1]})" if found[1] else message
+
+
+def nearest(name, known):
+    """A question for the known name that is most like `name`; '' where none is like it."""
+    fold = {word.lower(): word for word in known}
+    found = difflib.get_close_matches(name.lower(), fold, 1)
+    return f"; did you mean {fold[found[0]]!r}?" if found else ""
+
+
+def there_are(name, known):
+    """All known names, and the nearest one to `name`."""
+    known = list(known)
+    return f"there are {', '.join(known) or 'none'}{nearest(name, known)}"
 
 
 def run(main):

@@ -8,7 +8,7 @@ import re
 import runpy
 import socket
 
-from . import ROOTS, declarations, names, places_of_sites
+from . import ROOTS, declarations, places_of_sites, problems
 
 #: File of a site -> its schema; `platforms/*.yaml` are `platform`.
 SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "scale",
@@ -29,7 +29,7 @@ def site_folder(name=None):
     known = sorted(p.parent.name for place in places for p in place.glob("*/reframe.py"))
     name = (places[0] / name).name
     raise ValueError(f"COTEJO_SITE={name}: no {places[0].name}/{name}/reframe.py; "
-                     f"the sites are {', '.join(known)}{names.nearest(name, known)}")
+                     f"the sites are {', '.join(known)}{problems.nearest(name, known)}")
 
 
 def systems(folder):
@@ -80,7 +80,7 @@ def system(folder):
     if not fitting:
         known = [one["name"] for one in found]
         raise declarations.DeclarationError(folder / "reframe.py", [
-            f"no system {wanted!r}; {names.there_are(wanted, known)}" if wanted else
+            f"no system {wanted!r}; {problems.there_are(wanted, known)}" if wanted else
             f"no system is for host {host!r}; set COTEJO_SYSTEM to one of {', '.join(known)}"])
     # ReFrame asks the host once more.
     return {**fitting[0], "hostnames": [".*"]} if wanted else fitting[0]

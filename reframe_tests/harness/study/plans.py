@@ -13,7 +13,7 @@ import tempfile
 
 from ..launch import measuring, scales, sessions
 from ..machine import disk, environment
-from ..model import families, names, sites, transport
+from ..model import families, problems, sites, transport
 from . import child
 
 #: How often a launch that was lost may be measured again.
@@ -151,7 +151,7 @@ def list_cells(tag, like):
         if done.returncode:
             sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
         known = scales.known_tags()
-        near = "" if tag in known or listed else names.nearest(tag, known)
+        near = "" if tag in known or listed else problems.nearest(tag, known)
         sys.exit(f"study: no test with tag {tag!r} can run on site {sites.site_name()!r}"
                  f"{why_none(listed)}{near}")
     chosen = [words for words in noted if re.search(like, words["cell"])]
