@@ -5,6 +5,7 @@ An experiment derives from `Experiment`. It defines what is measured (`experimen
 each scale (`by_scale`). `harness` defines how it is launched (docs/launching.md).
 """
 
+import math
 import os
 import pathlib
 import sys
@@ -132,7 +133,7 @@ class Experiment(ExperimentSpec, rfm.RunOnlyRegressionTest):
             self.request = Request.of(self, self.family, TRANSPORTS[self.transport])
         except UnsupportedError as err:
             self.leave_out(str(err), err.kind)
-        self.limit_s = self.request.dilated(self.limit_s)
+        self.limit_s = math.ceil(self.limit_s * self.request.backend.dilation)
         self.num_tasks = self.request.ranks
         self.num_tasks_per_node = self.num_tasks // self.request.place.hosts
 
@@ -155,7 +156,8 @@ class Experiment(ExperimentSpec, rfm.RunOnlyRegressionTest):
         self.executable, self.executable_opts = self.command_line()
         if not self.is_dry_run():  # a dry run writes the complete job script and starts nothing
             self.reach_machine()
-        request.write_files()
+        for name, text in request.backend.files(request).items():
+            (request.stage / name).write_text(text)
         self.env_vars.update(request.environment(self.env_vars))
         self.prerun_cmds = [*self.prerun_cmds, f"compgen -e >{recording.EXPORTED}"]
         launcher = self.job.launcher

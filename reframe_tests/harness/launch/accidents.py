@@ -43,8 +43,9 @@ SAID = [(kind, re.compile(words, re.I)) for kind, words in (
 SCHEDULERS = 2
 
 BUS_ERROR = 7
-#: A library that finds less room than this in /dev/shm (B) may end by a bus error: files there
-#: have their size before they have their memory. 64 MiB is what containers have by default.
+#: A library may end by a bus error where /dev/shm has less room than this (B), before the launch
+#: or after it: files there have their size before they have their memory. By default containers
+#: have 64 MiB.
 SHARED_ROOM = (64 << 20) + 1
 
 #: So many launches of a cell that end in the same way are no accidents, where only their exit
@@ -122,11 +123,6 @@ def _signals(guard, output):
     return found
 
 
-def shared_memory_full(guard):
-    """Whether /dev/shm was not there or had little room, before the launch or after it."""
-    return guard.get("shared_room", SHARED_ROOM) < SHARED_ROOM
-
-
 def _said(guard, output):
     """Kind and text of a message of launcher, library or scheduler about an outside cause."""
     for kind, words in SAID[:SCHEDULERS] if guard.get("end") in ("told", "alone") else SAID:
@@ -147,7 +143,7 @@ def _ended(guard, _):
 def _killed(guard, output):
     """Kind and evidence of the signals that ended launcher or ranks."""
     signals = _signals(guard, output)
-    if BUS_ERROR in signals and shared_memory_full(guard):
+    if BUS_ERROR in signals and guard.get("shared_room", SHARED_ROOM) < SHARED_ROOM:
         return "shared-memory", (f"{signals[BUS_ERROR]}, and /dev/shm had room for "
                                  f"{max(0, guard['shared_room']) / 2**20:.1f} MiB")
     # A launcher ends the others, too, when one rank fails by itself.

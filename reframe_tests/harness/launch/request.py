@@ -2,7 +2,6 @@
 """The request of one launch: finds the places of its ranks, the options of its launcher and its
 variables from an MPI, a transport, a placement and a partition."""
 
-import math
 import pathlib
 import shlex
 from dataclasses import dataclass, field
@@ -138,10 +137,6 @@ class Request:
                                    f"hosts, not one on each of {self.on_hosts}")
         self.place = place
 
-    def dilated(self, seconds):
-        """How long that is on a machine whose time goes slower."""
-        return math.ceil(seconds * self.backend.dilation)
-
     def benchmark_options(self, options, seed):
         """The benchmark's command line as a list of words, from options (name -> value). Sizes
         above the largest of the site are left out. All launches of a block have one `seed`, and
@@ -152,11 +147,6 @@ class Request:
         if self.backend.dilation > 1:
             found["dilation"] = self.backend.dilation
         return [word for name, value in found.items() for word in (f"--{name}", str(value))]
-
-    def write_files(self):
-        """Writes the files that the launcher reads into the stage folder."""
-        for name, text in self.backend.files(self).items():
-            (self.stage / name).write_text(text)
 
     def launcher_options(self):
         counting = counters.wanted(self.transport, self.card) if self.place.hosts > 1 else []
