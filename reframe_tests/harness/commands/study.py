@@ -110,20 +110,17 @@ def main():
         os.environ["COTEJO_MPIS"] = families.set_of(args.mpis)
     args.tag = choose_program(args)
     sites.site_folder()  # one that is not there is said before anything begins
-    number = args.launches
     if args.tries < 0:
         parser.error("--tries must be a number from 0 on")
     if args.until and args.launches:
         parser.error("--until decides the number of launches; leave out --launches")
     if args.budget and args.launches:
         parser.error("--budget is spent after a fixed first part; leave out --launches")
-    if args.until:
-        number = 1
     if submission.needed():
         return submit(args)
     cores.hold("study")
     with cores.own_folder():
-        return measure(args, number)
+        return measure(args)
 
 
 def submit(args):
@@ -172,10 +169,10 @@ def fixed_then_budget(plan, args):
     return stopped or blocks.make_good(plan) or blocks.replace_disturbed(plan)
 
 
-def measure(args, number):
+def measure(args):
     """Begins or resumes a session; returns the exit status."""
     any_program.build()
-    plan = session(args, number)
+    plan = session(args, 1 if args.until else args.launches)
     child.begin_log()
     say(f"ReFrame's output is in {child.log_file()}")
     return ending.finish(plan, until_known(plan, args) if args.until

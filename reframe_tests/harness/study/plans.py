@@ -95,18 +95,6 @@ def names_of(noted):
     return f". Its tests are {tests}; a name is {cells[0]}" if cells else ""
 
 
-def alternatives(like):
-    """Parts of a regular expression between the `|` that stand in no group."""
-    parts, depth = [""], 0
-    for char in like:
-        depth += {"(": 1, ")": -1}.get(char, 0)
-        if char == "|" and not depth:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return parts
-
-
 def tell_without_sizes(noted):
     """Says which tests `make study SIZES=` does not affect; exits if it affects none."""
     without = sorted({words["cell"].partition(".")[0] for words in noted
@@ -121,10 +109,12 @@ def tell_without_sizes(noted):
 def tests_of(like):
     r"""The tests that alone can have cells like that, where each alternative begins with names of
     tests, as `^name\.` or `^(one|other)\.`; else none, since any may have."""
+    # The `|` in a group separate no alternatives.
+    parts = re.sub(r"\([^()]*\)", lambda group: group[0].replace("|", ","), like).split("|")
     names = [None] if re.search(r"\[|\\[()]", like) else [
-        re.match(r"\^(?:(\w+)|\(([\w|]+)\))\\\.", part) for part in alternatives(like)]
+        re.match(r"\^(?:(\w+)|\(([\w,]+)\))\\\.", part) for part in parts]
     return sorted({name for found in names if found
-                   for name in (found[1] or found[2]).split("|")}) if all(names) else []
+                   for name in (found[1] or found[2]).split(",")}) if all(names) else []
 
 
 def list_cells(tag, like):
