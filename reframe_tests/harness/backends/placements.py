@@ -73,7 +73,7 @@ class Nodes:
                 f"may use cores {topology.spans(sorted(there))} of a node")
 
     def _choose(self, placement, ranks, threads, hosts=0):
-        """The `Place` of a placement, None where it has no room."""
+        """The `Place` of a placement; PlacementError where it has no room."""
         if hosts and placement.hosts == "fill":
             placement = dataclasses.replace(placement, hosts=hosts)
         there = None if isinstance(placement.cpus, list) else self.topology
@@ -81,7 +81,8 @@ class Nodes:
         hosts = placement.hosts_for(ranks, room, max(self.count, 1))
         most = hosts if isinstance(placement.hosts, int) else self.count
         if ranks % hosts or ranks // hosts > room or hosts > most:
-            return None
+            raise PlacementError(
+                f"placement {placement.name!r} has no room for {ranks} ranks here", "room")
         return Place(placement.cores(there, ranks // hosts, threads), hosts)
 
     def resolve(self, name, ranks, threads=1, hosts=0):
@@ -92,22 +93,16 @@ class Nodes:
         the site lists before it has the same cores and hosts."""
         self.check_cores(self.get(name))
         place = self._choose(self.get(name), ranks, threads, hosts)
-        if place is None:
-            raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here",
-                                 "room")
         for other, placement in declared(self.site).items():
             if other == name:
-                return place
-            same = self._choose_or_none(placement, ranks, threads, hosts)
-            if same and same.hosts == place.hosts and _cores(same) == _cores(place):
+                break
+            try:
+                same = self._choose(placement, ranks, threads, hosts)
+            except PlacementError:
+                continue
+            if same.hosts == place.hosts and _cores(same) == _cores(place):
                 raise PlacementError(f"placement {name!r} is {other!r} on this machine", "same")
         return place
-
-    def _choose_or_none(self, *asked):
-        try:
-            return self._choose(*asked)
-        except PlacementError:
-            return None
 
     def distinguishing_ranks(self, name, most=8):
         """With how many ranks to try a placement: the most (a power of two, in all `most`) with
