@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Non-contiguous data: as a derived datatype, packed by MPI, packed by hand; large messages."""
 
-import reframe as rfm
-
-from .base import Experiment, add_full, at_scales
+from .base import Experiment, add_full, add_scales
 
 
 class Datatypes(Experiment):
@@ -13,14 +11,10 @@ class Datatypes(Experiment):
     limit_s = 240
 
 
-@rfm.simple_test
-class datatypes(Datatypes):
-    by_scale, scale = at_scales({
-        "smoke": {"options": {"sizes": "64,4Ki", "budget": 0.01}},
-        "quick": {"options": {"sizes": "64,4Ki,256Ki", "budget": 0.05}},
-        "full": {"options": {"sizes": "64:4Mi:x4", "budget": 0.1}}})
-
-
+add_scales("datatypes", Datatypes, {
+    "smoke": {"options": {"sizes": "64,4Ki", "budget": 0.01}},
+    "quick": {"options": {"sizes": "64,4Ki,256Ki", "budget": 0.05}},
+    "full": {"options": {"sizes": "64:4Mi:x4", "budget": 0.1}}})
 add_full("datatypes_large", Datatypes,
          "Messages larger than an int can count; a host without enough memory reports it.",
          options={"sizes": "1Gi,2304Mi", "datatype": "contiguous", "transfer": "typed,count",

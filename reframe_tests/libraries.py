@@ -59,19 +59,11 @@ add_scales("pvm", Pvm, {
     "smoke": SMOKE, "quick": {"options": QUICK},
     "full": {"options": {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"}}})
 add_scales("lam", Lam, {"smoke": SMOKE, "quick": {"options": QUICK}})
-
-
-@rfm.simple_test
-class pvm_bcast(Packed, Broadcast):
-    # Full with each packing, too.
-    by_scale, scale = at_scales({
-        "quick": {"packing": ["raw"]},
-        "full": {"varied": ["packing", "broadcast", "ranks"]}})
-    kind = "pvm"
-    transport = parameter(["direct", "daemon"], type=str)
-    broadcast = parameter(["sends", "library", "group"], type=str)
-
-
+# Full with each packing, too.
+add_scales("pvm_bcast", (Packed, Broadcast), {
+    "quick": {"packing": ["raw"]}, "full": {"varied": ["packing", "broadcast", "ranks"]}},
+    kind="pvm", transport=parameter(["direct", "daemon"], type=str),
+    broadcast=parameter(["sends", "library", "group"], type=str))
 # Full over its daemons, too.
 add_scales("lam_bcast", Broadcast, {"quick": {"transport": ["tcp"]}, "full": {}},
            kind="lam", transport=parameter(["tcp", "lamd"], type=str))

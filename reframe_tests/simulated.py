@@ -127,12 +127,10 @@ add_full("simulated_pingpong_affinity", SimulatedAffinity)
 add_full("simulated_pingping_affinity", SimulatedAffinity, experiment="pingping")
 
 
-class SimulatedMemory(SimulatedPair):
+class SimulatedMemory(SimulatedAffinity):
     """Two ranks of one node, in one cell and in two (finisterrae 1)."""
 
     transport = parameter(["simulated-shm"], type=str)
-    placement = parameter(["near", "far"], type=str)
-    options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
 
 
 add_full("simulated_pingpong_memory", SimulatedMemory)
