@@ -23,16 +23,10 @@ class Overlap(OptionParameters, Experiment):
     varied = ["pattern"]
 
 
-class Blocking(Overlap):
-    """Blocking and non-blocking calls."""
+class Modes(Overlap):
+    """Standard and synchronous sends, blocking and non-blocking."""
 
     blocking = parameter(["yes", "no"], type=str)
-    varied = ["pattern", "blocking"]
-
-
-class Modes(Blocking):
-    """Standard and synchronous sends."""
-
     mode = parameter(["standard", "synchronous"], type=str)
     varied = ["pattern", "blocking", "mode"]
 
@@ -52,7 +46,9 @@ add_scales("overlap", Overlap, {
     "smoke": {"options": {"sizes": "8,64Ki", "steps": 4, "budget": 0.01}},
     "quick": {"options": {"sizes": "8,4Ki,64Ki,1Mi", "steps": 9, "budget": 0.03},
               "limit_s": 120}})
-add_full("overlap_pingpong", Blocking, limit_s=240, pattern=parameter(["pingpong"], type=str),
+add_full("overlap_pingpong", Overlap, "Blocking and non-blocking calls.", limit_s=240,
+         pattern=parameter(["pingpong"], type=str), blocking=parameter(["yes", "no"], type=str),
+         varied=["pattern", "blocking"],
          options={"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 13, "budget": 0.03,
                   "min-repetitions": 5})
 add_full("overlap_frame", Overlap,
