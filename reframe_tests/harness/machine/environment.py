@@ -21,11 +21,8 @@ def steering(families):
 
 def of_others(name, family, known):
     """Whether a variable steers other MPIs of those `known` (name -> family) and not this one."""
-    def steers(one):
-        return name.startswith(tuple(one.steered_by)) if one.steered_by else False
-
-    return (not name.startswith(SHARED) and not steers(family)
-            and any(steers(one) for one in known.values()))
+    others = tuple(begin for one in known.values() for begin in one.steered_by)
+    return name.startswith(others) and not name.startswith((*SHARED, *family.steered_by))
 
 
 #: Variables that a launch keeps of the environment around it: where programs are, who the user is,

@@ -163,12 +163,8 @@ class Family:
 
     def refusal(self, output):
         """The line in which the library refuses a setting, or ''."""
-        found = min((m for words in self.refusals if (m := re.search(words, output))),
-                    key=lambda m: m.start(), default=None)
-        if not found:
-            return ""
-        begin = output.rfind("\n", 0, found.start()) + 1
-        return output[begin:].split("\n", 1)[0].strip()[:300]
+        return next((line.strip()[:300] for line in output.splitlines()
+                     if any(re.search(words, line) for words in self.refusals)), "")
 
     def started_by(self, kind):
         """Whether launchers of a kind of `binding` start it: its own, or one of a scheduler."""
