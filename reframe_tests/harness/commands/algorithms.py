@@ -18,13 +18,6 @@ def rows(choices):
                    message_forms.form_of(name) if known else "no closed form")
 
 
-def further(choices, kind):
-    """Lines of the tables of `parameters` and `layers`: operation, variable, values or limits."""
-    for operation, choice in choices.items():
-        for variable, limits in getattr(choice, kind):
-            yield operation, variable, limits or "not listed by the library"
-
-
 def show(names, rows):
     """Prints rows with aligned columns."""
     print(tabulate.tabulate(rows, names, tablefmt="plain", disable_numparse=True))
@@ -45,6 +38,9 @@ def main():
     show(("operation", "algorithm", "variable", "known messages"), rows(found))
     for kind, title in (("parameters", "Parameters of these algorithms:"),
                         ("layers", "Layers that decide before these algorithms:")):
-        if lines := list(further(found, kind)):
+        lines = [(operation, variable, limits or "not listed by the library")
+                 for operation, choice in found.items()
+                 for variable, limits in getattr(choice, kind)]
+        if lines:
             print(f"\n{title}")
             show(("operation", "variable", "values"), lines)

@@ -14,13 +14,6 @@ PAGE = families.REPO / "docs/experiments.md"
 FOLDER = experiment_table.FOLDER / "p2p"
 
 
-def example():
-    """The source of the page's example, and its row."""
-    text = PAGE.read_text()
-    source, row = re.findall(r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2]
-    return source, row
-
-
 def named(text, name):
     """The example under another name: the symbol, the name and the first word of its comment."""
     symbol = name.replace("-", "_")
@@ -43,7 +36,9 @@ def main():
     name = sys.argv[1] if len(sys.argv) == 2 else ""
     if reason := problem(name):
         sys.exit(f"experiment: NAME={name!r}: {reason}")
-    source, row = (named(text, name) for text in example())
+    # The source of the page's example, and its row.
+    source, row, *_ = (named(text, name) for text in re.findall(
+        r"^```c\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
     path = FOLDER / f"{name.replace('-', '_')}.c"
     removal.write_whole(path, source)
     removal.write_whole(experiment_table.TABLE, experiment_table.TABLE.read_text() + row)
