@@ -105,20 +105,10 @@ def _await(switch, folder):
     raise BackendBusyError(f"cotejo-switch was not ready within {READY_S} s")
 
 
-def boot(found, kind):
-    """Prepares hosts of another kind than the usual one, and holds what TCP finds between them
-    against the model; returns the cluster's state. The cluster goes down where that fails."""
-    try:
-        kind.boot(found)
-        verify(found, kind=kind)
-    except BackendError:
-        down(pathlib.Path(found["folder"]).name)
-        raise
-    return found
-
-
-def up(cluster, name=None, hosts=None, companion=0, verified=True, **changed):
-    """Brings a declared cluster up, verified by default; returns its state.
+def up(cluster, name=None, hosts=None, *, companion=0, verified=True, kind_of_hosts=HOSTS,
+       **changed):
+    """Brings a declared cluster up, verified by default; returns its state. It goes down again
+    where its network contradicts the model, also between hosts of another kind than the usual one.
 
     `name` distinguishes it from other clusters of the same kind. It ends with the process
     `companion`. `changed`: options that differ from the declaration.
@@ -141,6 +131,9 @@ def up(cluster, name=None, hosts=None, companion=0, verified=True, **changed):
     try:
         if verified:
             verify(found, entry.get("patience", PATIENCE_S))
+        if kind_of_hosts.name:
+            kind_of_hosts.boot(found)
+            verify(found, kind=kind_of_hosts)
     except BackendError:
         down(name)
         raise
@@ -180,8 +173,7 @@ def running(cluster, hosts, kind=HOSTS):
         if not gone(there, kind):
             return there
         down(own)
-    found = up(cluster, own, hosts, companion=os.getpid())
-    return boot(found, kind) if kind.name else found
+    return up(cluster, own, hosts, companion=os.getpid(), kind_of_hosts=kind)
 
 
 def label(cluster, hosts, kind=HOSTS, second=None):

@@ -27,9 +27,7 @@ def main():
         parser.error(f"{args.verb} needs the name of a cluster")
     if args.verb == "down":
         return 0 if clusters.down(args.name) else f"cluster: {args.cluster} is not up"
-    found = clusters.up(args.cluster, args.name, args.hosts)
-    if kind.name:
-        clusters.boot(found, kind)
+    found = clusters.up(args.cluster, args.name, args.hosts, kind_of_hosts=kind)
     print(f"cluster: {len(found['hosts']) - 1} hosts are up; "
           f"start launchers by {virtual_hosts.tool('enter', kind)} {found['folder']}")
     return 0
