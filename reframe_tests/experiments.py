@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of the experiments whose row in `src/experiments/experiments.def` has options of a job."""
 
-import reframe as rfm
-from reframe.core.builtins import parameter, performance_function
-from reframe.core.meta import make_test
+from reframe.core.builtins import performance_function
 
-from .base import Experiment
+from .base import Experiment, add_scales
 from .harness.model import experiment_table
 from .mixins import BeginTogether, EveryRankCount
 
@@ -31,11 +29,8 @@ def add(row):
     every = job.pop("ranks", "") == "every"
     scales = {"smoke": {"ranks": [2]} if every else {},
               "quick": {"varied": ["ranks"]} if every else {}}
-    rfm.simple_test(make_test(
-        row.symbol, (EveryRankCount, OfTheTable) if every else (OfTheTable,),
-        {"experiment": row.name, "options": job, "by_scale": scales,
-         "scale": parameter(scales, type=str, loggable=True),
-         "__doc__": experiment_table.summary(row)}, module=__name__))
+    add_scales(row.symbol, (EveryRankCount, OfTheTable) if every else OfTheTable, scales,
+               experiment_table.summary(row), experiment=row.name, options=job)
 
 
 for declared in experiment_table.load():

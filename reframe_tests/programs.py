@@ -3,11 +3,9 @@
 
 import re
 
-import reframe as rfm
 from reframe.core.builtins import parameter, run_after
-from reframe.core.meta import make_test
 
-from .base import Experiment
+from .base import Experiment, add_scales
 from .harness.backends import placements
 from .harness.foreign import adapter, any_program
 from .harness.launch import launches
@@ -37,15 +35,9 @@ class Program(Experiment):
         return any_program.collect(CHOSEN, stage, output, wall_s)
 
 
-def declare():
-    """A test with the name of the program."""
+if CHOSEN:  # a test with the name of the program
     name = "program_" + re.sub(r"\W", "_", CHOSEN.name)
     names = {"smoke": f"{name}_check", "quick": name, "full": f"{name}_full"}
-    rfm.simple_test(make_test(name, (Program,), {
-        "experiment": CHOSEN.name, "num_tasks": CHOSEN.ranks, "threads": CHOSEN.threads,
-        "limit_s": CHOSEN.limit_s, "names": names,
-        "scale": parameter(names, type=str, loggable=True)}, module=__name__))
-
-
-if CHOSEN:
-    declare()
+    add_scales(name, Program, {scale: {} for scale in names}, names=names,
+               experiment=CHOSEN.name, num_tasks=CHOSEN.ranks, threads=CHOSEN.threads,
+               limit_s=CHOSEN.limit_s)

@@ -28,26 +28,23 @@ class Full(RegressionTestPlugin):
     scale = parameter(["full"], type=str, loggable=True)
 
 
-def _add(name, bases, words, values):
+def _add(name, base, words, values, *before):
+    bases = (*before, *(base if isinstance(base, tuple) else (base,)))
     if words:
         values["__doc__"] = words
     rfm.simple_test(make_test(name, bases, values, module=bases[-1].__module__))
 
 
-def _parts(base):
-    return base if isinstance(base, tuple) else (base,)
-
-
 def add_full(name, base, words="", **values):
     """Adds a test of scale full to the file of its base, which has other values, and another
     description if there are `words`. Common parts of tests may come before the base."""
-    _add(name, (Full, *_parts(base)), words, values)
+    _add(name, base, words, values, Full)
 
 
 def add_scales(name, base, declared, words="", **values):
     """Adds a test of several scales (`at_scales`) to the file of its base, like `add_full`."""
     by_scale, scale = at_scales(declared)
-    _add(name, _parts(base), words, {"by_scale": by_scale, "scale": scale, **values})
+    _add(name, base, words, {"by_scale": by_scale, "scale": scale, **values})
 
 
 #: Parameters for the launcher, or with another name.
