@@ -75,16 +75,14 @@ class ExperimentSpec(RegressionTestPlugin):
 
     @run_after("init")
     def take_scale(self):
-        """Sets the variables of the scale, unless `reframe -S` has set them."""
+        """Sets the variables of the scale, unless `reframe -S` has set them, and the number of the
+        launch, which is that of its block."""
         test = type(self)
         params = {name: getattr(self, name) for name in test.raw_params}
         self.skip_if(not planning.is_there(test, params), f"not at scale {self.scale}")
         for name, value in planning.of_scale(test, self.scale).items():
             if name not in params and getattr(self, name) == planning.inherited(test, name):
                 setattr(self, name, value)
-
-    @run_after("init")
-    def number(self):
         self.launch = getattr(self, "block", self.launch)
 
     @run_after("init")
