@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Both kernels in all variants: every launch verifies each result.
 if(FFTW_FOUND)
+  if(OpenMP_C_FOUND)
+    set(two "--threads 2")
+    set(three "--threads 3")
+  else()
+    launch(fft-threads 2 "" "fft --log2 8 --threads 2 --effort estimate")
+    set_tests_properties(fft-threads PROPERTIES
+      PASS_REGULAR_EXPRESSION "this build has no OpenMP")
+  endif()
   launch(fft 2 "${bounds}"
-    "fft --log2 12 --variant fused --chunk 4 --depth 1 --threads 2 --effort estimate"
-    "fft --log2 12 --variant original --way alltoall --threads 3 --effort estimate"
     "fft --log2 4,12 --way all --effort estimate"
+    "fft --log2 12 --variant fused --chunk 4 --depth 1 ${two} --effort estimate"
+    "fft --log2 12 --variant original --way alltoall ${three} --effort estimate"
     "fft --log2 10 --way all --direction backward --depth 5 --effort estimate")
   # On one rank nothing is sent, and the results are checked all the same.
   launch(one-fft 1 "" "fft --log2 8 --effort estimate")
