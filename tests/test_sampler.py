@@ -218,6 +218,8 @@ def test_blocking_calls_wait_for_nothing(mpi, tmp_path):
         assert done.returncode == 0, (done.args, done.stderr)
 
 
+#: The status with which src/tests/idle.c ends a program.
+ENDED_BY_IDLE = 3
 WAITS_FOR_NOTHING = """\
 #include <mpi.h>
 int main(int count, char **arguments) {
@@ -237,8 +239,8 @@ def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
     for preloaded, fails in (({}, False), ({"LD_PRELOAD": planted}, True)):
         command, env = command_of(mpi, program=program, **preloaded)
         done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=60)
-        assert (done.returncode != 0) == fails
-        assert ("a wait for nothing" in done.stderr) == fails
+        # A launcher may end before it passes on the last line of a rank.
+        assert done.returncode == (ENDED_BY_IDLE if fails else 0)
 
 
 @pytest.mark.one_mpi

@@ -205,11 +205,11 @@ static const char *impossible(const struct study *study, const struct collective
         return "this MPI has no persistent collectives";
     if (variant == PERSISTENT && options_is(options, "cache", "cold"))
         return "a persistent operation is bound to its buffers; use --cache warm";
+    if (large && options_is(options, "transfer", "packed"))
+        return "MPI_Pack counts by int; use --transfer typed";
     if (large && !row->calls[COUNTING_LARGE].run)
         return "this MPI has no collectives with large counts (MPI_Bcast_c, MPI 4); use "
                "--count-type int";
-    if (large && options_is(options, "transfer", "packed"))
-        return "MPI_Pack counts by int; use --transfer typed";
     if (row->flow->fold && derived)
         return "predefined operators take no derived datatypes; use --datatype byte";
     if (row->flow->fold && options_is(options, "transfer", "packed"))
