@@ -47,9 +47,9 @@ WRITES = {
 IN_PLACE = {
     "py": {
         "reframe_tests/harness/machine/removal.py": "the one place",
+        "reframe_tests/base.py": "what a launch reads, in its stage",
         "reframe_tests/config.py": "whether ReFrame can open its log",
         "reframe_tests/harness/foreign/adapter.py": "samples in the stage of a launch",
-        "reframe_tests/harness/launch/request.py": "what a launch reads, in its stage",
         "reframe_tests/harness/study/child.py": "a log",
         "reframe_tests/harness/launch/sessions.py": "what a dry run tells the study, line by line",
         "stack/analysis.py": "a log", "stack/build.py": "a log",
