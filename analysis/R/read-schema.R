@@ -44,7 +44,7 @@ prepared <- function(schema, definitions) {
     return(schema)
   }
   named <- prepared(definitions[[basename(schema[["$ref"]])]], definitions)
-  # The description of a pattern stands in its definition.
+  # The description of a pattern is in its definition.
   utils::modifyList(named, schema[setdiff(names(schema), c("$ref", "description"))])
 }
 
