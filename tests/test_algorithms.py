@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Algorithms of collectives: listed by the library, set with all layers closed, proved to run."""
 
+import functools
 import importlib
+import itertools
 import json
 import os
 import re
@@ -90,50 +92,71 @@ def test_every_algorithm_has_a_form_at_every_number_of_ranks(ranks):
                        ) | ({("allgather", "neighbor")} if ranks % 2 else set())
 
 
+#: Algorithms of SimGrid: operation -> name -> the form that it has.
+SIMULATED = {
+    "bcast": {"scatter_rdb_allgather": "scatter_allgather",
+              "scatter_LR_allgather": "scatter_ring"},
+    "reduce": {"scatter_gather": "rabenseifner"},
+    "allreduce": {"rab_rdb": "rabenseifner", "rdb": "recursive_doubling"},
+    "allgather": {"rdb": "recursive_doubling"},
+    "reduce_scatter": {"ompi_basic_recursivehalving": "recursive_halving",
+                       "ompi_butterfly": "butterfly", "mpich_rdb": "recursive_doubling"}}
+
+
+def roots(operation):
+    return (0, 1, 2) if operation in ("bcast", "reduce") else (0,)
+
+
 @pytest.fixture(scope="module")
-def one_collective(tmp_path_factory):
-    """A program for simulated machines, in a folder with a platform of 12 ranks."""
+def simulated_sends(tmp_path_factory):
+    """The messages of all SIMULATED algorithms on a number of ranks, from SimGrid's traces:
+    (operation, name, root) -> matrix. A start has one algorithm of each operation."""
     if not shutil.which("smpirun"):
         pytest.skip("no smpirun on this machine (Debian: libsimgrid-dev)")
     folder = tmp_path_factory.mktemp("simulated")
-    subprocess.run(["smpicc", "-O1", families.REPO / "tests/one_collective.c", "-o",
-                    folder / "one"], check=True, capture_output=True)
+    subprocess.run(["smpicc", "-O1", families.REPO / "tests/some_collectives.c", "-o",
+                    folder / "some"], check=True, capture_output=True)
     (folder / "platform.xml").write_text(simgrid.xml("ufpr"))
     (folder / "hosts").write_text("".join(f"{simgrid.host(rank)}\n" for rank in range(4)) * 3)
-    return folder
 
+    def started(ranks, chosen):
+        calls = [(operation, root) for operation in chosen for root in roots(operation)]
+        subprocess.run(
+            ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts",
+             "-trace", "-trace-file", "trace", "--cfg=tracing/smpi/internals:yes",
+             "--cfg=tracing/smpi/display-sizes:yes", "--cfg=smpi/simulate-computation:no",
+             *(f"--cfg=smpi/{operation}:{name}" for operation, name in chosen.items()), "./some",
+             *(str(word) for call in calls for word in call)],
+            cwd=folder, check=True, capture_output=True)
+        sent = re.findall(r"^\d+ (\S+) .*PTP \d+ (\d+)_(\d+)_\S+ (\d+)$",
+                          (folder / "trace").read_text(), re.M)
+        # Each call begins a second after the one before it.
+        return {(operation, chosen[operation], root): message_matrix.Matrix(
+                    (int(source) - 1, int(to) - 1, int(size)) for moment, source, to, size in sent
+                    if round(float(moment)) == second)
+                for second, (operation, root) in enumerate(calls, 1)}
 
-def simulated_sends(folder, operation, name, ranks, root):
-    """The messages of an algorithm of SimGrid, from its trace."""
-    subprocess.run(
-        ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts",
-         "-trace", "-trace-file", "trace", "--cfg=tracing/smpi/internals:yes",
-         "--cfg=tracing/smpi/display-sizes:yes", "--cfg=smpi/simulate-computation:no",
-         f"--cfg=smpi/{operation}:{name}", "./one", operation, str(root)],
-        cwd=folder, check=True, capture_output=True)
-    sent = re.findall(r"PTP \d+ (\d+)_(\d+)_\S+ (\d+)$", (folder / "trace").read_text(), re.M)
-    return message_matrix.Matrix((int(source) - 1, int(to) - 1, int(size))
-                                 for source, to, size in sent)
+    @functools.cache
+    def sends_of(ranks):
+        found = {}
+        for names in itertools.zip_longest(*SIMULATED.values()):
+            found |= started(ranks, {operation: name for operation, name in
+                                     zip(SIMULATED, names, strict=True) if name})
+        return found
+
+    return sends_of
 
 
 @pytest.mark.parametrize("ranks", [3, 5, 6, 7, 8, 12])
-@pytest.mark.parametrize(("operation", "name", "form"), [
-    ("bcast", "scatter_rdb_allgather", "scatter_allgather"),
-    ("bcast", "scatter_LR_allgather", "scatter_ring"),
-    ("reduce", "scatter_gather", "rabenseifner"),
-    ("allreduce", "rab_rdb", "rabenseifner"),
-    ("allreduce", "rdb", "recursive_doubling"),
-    ("allgather", "rdb", "recursive_doubling"),
-    ("reduce_scatter", "ompi_basic_recursivehalving", "recursive_halving"),
-    ("reduce_scatter", "ompi_butterfly", "butterfly"),
-    ("reduce_scatter", "mpich_rdb", "recursive_doubling")])
+@pytest.mark.parametrize(("operation", "name"), [
+    (operation, name) for operation, names in SIMULATED.items() for name in names])
 def test_closed_forms_are_the_messages_of_simulated_algorithms(
-        one_collective, operation, name, form, ranks):
+        simulated_sends, operation, name, ranks):
     size = 3360 * 8 // (ranks if operation == "allgather" else 1)
-    for root in (0, 1, 2) if operation in ("bcast", "reduce") else (0,):
-        seen = simulated_sends(one_collective, operation, name, ranks, root)
+    for root in roots(operation):
+        seen = simulated_sends(ranks)[operation, name, root]
         assert any(message_matrix.same(seen, one) for one in message_forms.matrices(
-            operation, form, ranks, size, root)), seen
+            operation, SIMULATED[operation][name], ranks, size, root)), seen
 
 
 @pytest.mark.parametrize("ranks", [4, 6, 7, 8, 12, 16])

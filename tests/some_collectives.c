@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call of a collective operation (arguments: its name and the root) on a vector of doubles.
+// Calls of collective operations on a vector of doubles (arguments: the name and the root of each
+// call). The first one begins at second 1, and each a second after the one before it.
 #include <mpi.h>
 #include <string.h>
+#include <unistd.h>
 
 // DOUBLES: a multiple of every number of ranks up to 8, and of 12.
 enum { DOUBLES = 3360, RANKS = 12 };
 
 static double from[DOUBLES], to[DOUBLES];
 
-int main(int arguments, char **argument) {
-    MPI_Init(&arguments, &argument);
-    const char *operation = argument[1];
-    int root = argument[2][0] - '0', ranks;
+static void call(const char *operation, int root) {
+    int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(operation, "bcast")) {
         MPI_Bcast(from, DOUBLES, MPI_DOUBLE, root, MPI_COMM_WORLD);
@@ -28,6 +28,14 @@ int main(int arguments, char **argument) {
             counts[rank] = DOUBLES / ranks;
         }
         MPI_Reduce_scatter(from, to, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+int main(int arguments, char **argument) {
+    MPI_Init(&arguments, &argument);
+    for (int i = 1; i + 1 < arguments; i += 2) {
+        usleep((useconds_t)(1e6 * ((i + 1) / 2 - MPI_Wtime())));
+        call(argument[i], argument[i + 1][0] - '0');
     }
     return MPI_Finalize();
 }
