@@ -192,6 +192,15 @@ test_that("launches in two modes are told", {
   expect_gt(dip_of(stats::rnorm(20L))$p, 0.01)
 })
 
+test_that("a dip that is too small for two modes needs no p", {
+  tables <- new.env()
+  utils::data("qDiptab", package = "diptest", envir = tables)
+  n <- as.numeric(rownames(tables$qDiptab))
+  expect_gt(min((sqrt(n) * tables$qDiptab[, "0.99"])[n >= 10]), LEAST_DIP)
+  set.seed(1L)
+  expect_identical(dip_of(stats::rnorm(20L), LEAST_DIP)$p, NA_real_)
+})
+
 test_that("the range of blocks is about their median, also where slow launches raise all means", {
   found <- drift_of_levels(data.table(
     site = "s", session = "1", transport = "shm", launch = 1:8, level = 0.3 + (1:8) / 100
