@@ -73,7 +73,7 @@ parse_json_file <- function(file, type = "object") {
   if (!has_type(parsed, type)) {
     bad_data(file, 1L, paste("not one JSON", type), "write it as docs/data.md says")
   }
-  check_unique(parsed, file)
+  check_unique(parsed, file, size)
   parsed
 }
 

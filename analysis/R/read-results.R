@@ -220,7 +220,7 @@ read_launch <- function(file) {
 # some of the samples of each group, and the launch summarised all of them.
 recorded_tails <- function(launch, file) {
   rows <- if (!is.null(launch$samples$thinned_from)) {
-    Filter(\(row) !is.null(row[["p999_s"]]), launch$summary)
+    launch$summary[!vapply(lapply(launch$summary, `[[`, "p999_s"), is.null, NA)]
   }
   if (!length(rows)) {
     return(NULL)

@@ -172,7 +172,7 @@ check_range <- function(value, schema, file, path) {
 
 # Refuse an object with a duplicate member, since readers would take one or the other, and refuse
 # a text that is too long. All values of a level are checked together.
-check_unique <- function(value, file) {
+check_unique <- function(value, file, size) {
   level <- list(value)
   above <- list()
   while (length(level)) {
@@ -195,7 +195,8 @@ check_unique <- function(value, file) {
     }
     long <- member[nchar(named[member], "bytes") > MOST_NAME]
     if (length(long)) refuse_length("name", path_above(above, long[[1L]]), file)
-    texts <- which(vapply(inner, is.character, NA))
+    # A smaller file has no such text.
+    texts <- if (size > MOST_TEXT) which(vapply(inner, is.character, NA))
     long <- texts[nchar(unlist(inner[texts]), "bytes") > MOST_TEXT]
     if (length(long)) refuse_length("text", path_above(above, long[[1L]]), file)
     kept <- which(vapply(inner, is.list, NA) & lengths(inner) > 0L)
