@@ -312,8 +312,8 @@ def test_a_slower_library_fails_the_shipped_references(own_tree, site):
         path.write_text(text.replace("    main_job = True\n", slower, 1))
         done = subprocess.run(
             [str(fake_mpi.REFRAME), "-r", "-c", str(path), place[0], "-n",
-             f"^pingpong%scale=quick.*{place[1]}", "-p", "(mpich|openmpi)", "--performance-report",
-             f"--prefix={own_tree / 'stage'}"],
+             f"^pingpong%scale=quick.*{place[1]}", "-p", "(mpich|openmpi)", "-S", "budget=0.02",
+             "--performance-report", f"--prefix={own_tree / 'stage'}"],
             cwd=own_tree, text=True, capture_output=True, timeout=200,
             env={**variables(own_tree, launches=2), "COTEJO_SITE": site})
         if slowdown == "0":
