@@ -266,8 +266,9 @@ def test_two_modules_of_one_library_are_built_and_measured_each_as_itself(
                  "openmpi-4-1: {like: openmpi, modules: [openmpi/4.1.8], version: '4.1.8'}\n")
     for family in known.values():
         build.find_installation(family, stack)
-        build.build_benchmarks(family, stack, ["-DBUILD_TESTING=OFF",
-                                               "-DCMAKE_BUILD_TYPE=Debug"])
+        build.build_benchmarks(family, stack, ["-DBUILD_TESTING=OFF", "-DCOTEJO_WITH_FFTW=OFF",
+                                               "-DCMAKE_BUILD_TYPE=Debug",
+                                               "-DCMAKE_C_FLAGS_DEBUG="])  # without -g
         assert verify.check(family, stack, tmp_path) == family.version
     done = subprocess.run(
         [str(REFRAME), "-c", str(families.REPO / "reframe_tests/p2p.py"), "-r",
