@@ -30,11 +30,11 @@ PLATFORM = "finis-terrae"
 LARGEST = {
     64: {"bcast": "128Ki", "reduce": "128Ki", "allreduce": "128Ki", "gather": "128Ki",
          "scatter": "128Ki", "allgather": "4Ki", "alltoall": "4Ki", "barrier": "8"},
-    1024: {"bcast": "16Ki", "reduce": "16Ki", "allreduce": "16Ki", "gather": "16Ki",
-           "scatter": "16Ki", "barrier": "8"},
+    1024: {"bcast": "16Ki", "reduce": "1Ki", "allreduce": "1Ki", "gather": "1Ki",
+           "scatter": "1Ki", "barrier": "8"},
 }
 #: Algorithms that take longer, hang or give wrong results are left out (s of a processor).
-LIMIT_S = 60
+LIMIT_S = 120
 #: Most regret on average, and most cells measured of all algorithms, operations and sizes.
 REGRET_MOST, CELLS_MOST = 0.02, 0.20
 
