@@ -254,6 +254,10 @@ def test_a_choice_changes_between_two_sizes_where_both_take_as_long():
     # If one is faster at both sizes, or a time is missing, the choice begins at the measured size.
     for same in ([(8, ""), (1032, "ring")], [(8, "pair"), (1032, "ring")]):
         assert tuning_search.with_changes(same, times) == same
+    # An algorithm that was hardly faster at the lower size is used from where it gains 3 % on.
+    times = {8: {"": 29e-6, "tree": 28.8e-6}, 1032: {"": 429e-6, "tree": 33e-6}}
+    (_, name), (size, after) = tuning_search.with_changes([(8, ""), (1032, "tree")], times)
+    assert (name, after) == ("", "tree") and 8 < size <= 10
 
 
 def test_the_fastest_between_two_sizes_reaches_the_round_that_chooses():

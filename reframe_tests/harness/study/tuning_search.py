@@ -267,11 +267,12 @@ def typical_times(times, operation, ratios, choosing=False):
     return found
 
 
-def overtakes(low, high, one, other):
-    """The share of the way between two sizes at which an algorithm that was slower becomes the
-    faster one, if times are linear in the size; None: it does not. `low`, `high`: algorithm ->
-    time (s)."""
-    lead, loss = low[other] - low[one], high[one] - high[other]
+def overtakes(low, high, one, other, gain=0):
+    """The share of the way between two sizes at which an algorithm that was slower becomes faster
+    by a share of the time (`gain`), if times are linear in the size; None: it does not. `low`,
+    `high`: algorithm -> time (s)."""
+    lead = low[other] / (1 - gain) - low[one]
+    loss = high[one] - high[other] / (1 - gain)
     return lead / (lead + loss) if lead > 0 and loss > 0 else None
 
 
@@ -312,11 +313,13 @@ def steadiest(times, size):
 
 def with_changes(chosen, times):
     """The (size, algorithm) pairs, with a change between two sizes where the times of both
-    algorithms, linear in the size, are equal; `times`: size -> algorithm -> time (s)."""
+    algorithms, linear in the size, are equal; if the second one is the faster one at both sizes,
+    where it gains `LEAST_GAIN`. `times`: size -> algorithm -> time (s)."""
     rules = chosen[:1]
     for (low, before), (high, after) in itertools.pairwise(chosen):
         known = {before, after} <= times[low].keys() & times[high].keys()
-        turn = overtakes(times[low], times[high], before, after) if known else None
+        ends = times[low], times[high], before, after
+        turn = (overtakes(*ends) or overtakes(*ends, LEAST_GAIN)) if known else None
         rules.append((low + math.ceil((high - low) * turn) if turn else high, after))
     return rules
 
