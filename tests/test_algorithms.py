@@ -533,21 +533,32 @@ def rendered(mpi, folder, rules):
     return variables, files
 
 
-@pytest.mark.parametrize(("mpi", "name"), [
+@pytest.mark.parametrize(("mpi", "operation", "name"), [
     # The library's own choices are Rabenseifner's algorithm for 32 KiB, and another one for 8 B.
-    pytest.param("openmpi", "ring", marks=has("openmpi")),
-    pytest.param("mpich", "recursive_doubling", marks=has("mpich"))])
-def test_a_rule_of_a_tuning_file_holds_for_its_sizes_and_its_number_of_ranks(mpi, name, tmp_path):
-    variables, _ = rendered(mpi, tmp_path, {"allreduce": [(0, ""), (1024, name), (65536, "")]})
-    default, _ = twin(mpi, tmp_path / "default", "tcp", "8,32Ki,64Ki")
-    found, output = twin(mpi, tmp_path, "tcp", "8,32Ki,64Ki", **variables)
+    pytest.param("openmpi", "allreduce", "ring", marks=has("openmpi")),
+    # A gather and the broadcast that the library chooses.
+    pytest.param("openmpi", "allgather", "linear", marks=has("openmpi")),
+    pytest.param("mpich", "allreduce", "recursive_doubling", marks=has("mpich")),
+    # MPICH knows the size of all blocks of these, and that of one block of the others.
+    pytest.param("mpich", "allgather", "ring", marks=has("mpich")),
+    pytest.param("mpich", "alltoall", "brucks", marks=has("mpich"))])
+def test_a_rule_of_a_tuning_file_holds_for_its_sizes_and_its_number_of_ranks(
+        mpi, operation, name, tmp_path):
+    variables, _ = rendered(mpi, tmp_path, {operation: [(0, ""), (1024, name), (65536, "")]})
+
+    def ran(folder, sizes, ranks=4, **variables):
+        return twin(mpi, tmp_path / folder, "tcp", sizes, ranks=ranks, operation=operation,
+                    **variables)
+
+    default, _ = ran("default", "8,32Ki,64Ki")
+    found, output = ran("ran", "8,32Ki,64Ki", **variables)
     assert name in found[KIB32]["algorithms"], (found, output[-500:])
     assert name not in default[KIB32]["algorithms"]
     assert [found[size]["digest"] for size in (8, 65536)] == [
         default[size]["digest"] for size in (8, 65536)]
     for ranks in (3, 5):
-        there, default = (twin(mpi, tmp_path / f"{ranks}-{len(which)}", "tcp", "32Ki", ranks=ranks,
-                               **which)[0][KIB32]["sends"] for which in (variables, {}))
+        there, default = (ran(f"{ranks}-{len(which)}", "32Ki", ranks, **which)[0][KIB32]["sends"]
+                          for which in (variables, {}))
         assert there == default, ranks
 
 

@@ -6,13 +6,14 @@ import math
 import random
 import re
 import statistics
+import subprocess
 import time
 import types
 
 import pytest
 
 from reframe_tests.harness.commands import tune
-from reframe_tests.harness.launch import planning
+from reframe_tests.harness.launch import planning, sessions
 from reframe_tests.harness.model import algorithm_settings, families
 from reframe_tests.harness.study import tuning_search
 
@@ -177,6 +178,24 @@ def test_a_file_is_measured_again_until_a_session_confirms_all_of_it(
     monkeypatch.setattr(tuning, "write", lambda *words: tmp_path)
     assert tune.confirm(tuning, RULES, limit, 4)[:2] == confirmed
     assert answers == []
+
+
+def test_a_file_whose_launches_all_fail_ends_the_search_with_its_name(tmp_path, monkeypatch):
+    def study(*_, **__):
+        (tmp_path / "site/now").mkdir(parents=True)
+        (tmp_path / "site/now/session.json").touch()
+        return subprocess.CompletedProcess([], 3)
+
+    default = {"status": "ok", "asked": {"ranks": 8, "launch": 1, "settings": {}},
+               "summary": [{"operation": "bcast", "bytes": 8, "median_s": 1e-6}]}
+    monkeypatch.setattr(subprocess, "run", study)
+    monkeypatch.setattr(sessions, "results_folder", lambda: tmp_path)
+    monkeypatch.setattr(sessions, "read_launches", lambda folder: (
+        [default, {**default, "status": "failed"}],))
+    tuning = tuning_search.Tuning.__new__(tuning_search.Tuning)
+    tuning.cell, tuning.sessions, tuning.launches = "tuning.mpich.tcp", [], 0
+    with pytest.raises(RuntimeError, match="no launch with mpich.env can be used"):
+        tuning.measure(["mpich.env"], 10)
 
 
 def test_the_file_of_a_limit_sets_the_variables_of_its_transport(tmp_path):

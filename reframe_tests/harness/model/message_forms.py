@@ -37,9 +37,10 @@ OF_OPERATION = {
     ("reduce_scatter_block", "noncommutative"): "halving_near",
     ("allgather", "recexch_halving"): "butterfly"}
 #: Trees that libraries use within another operation.
-WITHIN = ("linear", "binomial", "binary", "chain_1", "chain_4")
-_down = either(*map(BROADCASTS.get, WITHIN))
-_up = either(*map(REDUCTIONS.get, WITHIN))
+WITHIN = ("linear", "binomial", "binary", "chain_1", "chain_4", "knomial_4")
+_down = either(*map(BROADCASTS.get, WITHIN), trees.split_binary,
+               exchanges.scatter_allgather, exchanges.scatter_ring)
+_up = either(*map(REDUCTIONS.get, WITHIN), trees.in_order, exchanges.reduce_rabenseifner)
 _scatters = {"linear": BROADCASTS["linear"], "binomial": trees.scatter_binomial}
 _gathers = {name: turned(form) for name, form in _scatters.items()}
 _scans = {"linear": EXCHANGES["chain"], "recursive_doubling": EXCHANGES["doubling of prefixes"]}
@@ -59,9 +60,7 @@ FORMS = {
         "linear": both_ways(BROADCASTS["linear"]), "recursive_doubling": EXCHANGES["doubling"],
         "recursive_multiplying": exchanges.multiplying, "ring": exchanges.ring_of_vectors,
         "rabenseifner": exchanges.rabenseifner, "tree": both_ways(BROADCASTS["tree"]),
-        "reduce_bcast": followed(
-            either(_up, exchanges.reduce_rabenseifner),
-            either(_down, exchanges.scatter_allgather, exchanges.scatter_ring))},
+        "reduce_bcast": followed(_up, _down)},
     "allgather": {
         "linear": followed(either(*_gathers.values(), trees.gather_linear_sync),
                            of_all_blocks(_down)),

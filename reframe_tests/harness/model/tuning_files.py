@@ -54,8 +54,9 @@ def text_of(family, variables, rules, words=()):
 
 
 def _rules(declared, choices, rules, ranks):
-    """Open MPI's file of dynamic rules, version 2. Its rules hold from a number of ranks on, so
-    that a second entry returns to the library's choice."""
+    """Open MPI's file of dynamic rules, version 2. The rules of a number of ranks hold for more
+    ranks, too, and the first ones for fewer. Thus entries before and behind keep the library's
+    choice."""
     lines = ["rule-file-version-2", str(len(rules))]
     for operation, found in sorted(rules.items()):
         unit = ranks if operation in declared["by_all_ranks"] else 1
@@ -63,9 +64,10 @@ def _rules(declared, choices, rules, ranks):
                  for least, name in found]
         if known[0][0]:
             known = [(0, 0), *known]
-        lines += [f"{declared['collectives'][operation]} # {operation}", "2", str(ranks),
-                  str(len(known)), *(f"{least} {number} 0 0 0" for least, number in known),
-                  str(ranks + 1), "1", "0 0 0 0 0"]
+        own = ["1", "0 0 0 0 0"]
+        lines += [f"{declared['collectives'][operation]} # {operation}", "3", "1", *own,
+                  str(ranks), str(len(known)),
+                  *(f"{least} {number} 0 0 0" for least, number in known), str(ranks + 1), *own]
     return "\n".join(lines) + "\n"
 
 
@@ -115,13 +117,19 @@ def _with_algorithm(node, leaf):
 
 
 def _tree(rules, ranks, tree):
-    """MPICH's decision tree with these rules before its own."""
+    """MPICH's decision tree with these rules before its own.
+
+    MPICH ends a program in which a tree asks for a size that it does not know of the operation: it
+    knows that of one block or that of all blocks, as its own tree shows.
+    """
     for operation, found in rules.items():
         own, sizes = tree[f"collective={operation}"]["comm_type=intra"], {}
         steps = [*([(0, "")] if found[0][0] else []), *found]
-        ends = [*(least - 1 for least, _ in steps[1:]), None]
+        of_all = "total_msg_size" in json.dumps(own)
+        unit, size = (ranks, "total_msg_size") if of_all else (1, "avg_msg_size")
+        ends = [*(least * unit - 1 for least, _ in steps[1:]), None]
         for (_, name), end in zip(steps, ends, strict=True):
-            key = "avg_msg_size=any" if end is None else f"avg_msg_size<={end}"
+            key = f"{size}=any" if end is None else f"{size}<={end}"
             sizes[key] = _with_algorithm(own, _leaf(operation, name)) if name else own
         tree[f"collective={operation}"]["comm_type=intra"] = {
             f"comm_size<={ranks - 1}": own, f"comm_size<={ranks}": sizes, "comm_size=any": own}

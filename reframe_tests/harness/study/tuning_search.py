@@ -92,6 +92,9 @@ class Tuning:
                 if row["median_s"]:
                     times[asked["launch"], asked["settings"].get("algorithm_file", ""),
                           row["operation"], row["bytes"]] = row["median_s"]
+        if not coarse and not any(file for _, file, *_ in times):
+            raise RuntimeError(f"no launch with {', '.join(map(str, files))} can be used; the "
+                               "lines above say why")
         return times
 
     def level_files(self, candidates, number):
