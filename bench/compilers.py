@@ -114,7 +114,8 @@ def hold_musl(family, stack, folder):
     mpi = subprocess.run([family.compiler_in(stack), "-show"], text=True, capture_output=True,
                          check=True, env=environment(family, stack)).stdout
     flags = [compiler, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
-             *LEVEL, *re.findall(r"-I\S+", mpi), *(f"-I{path}" for path in folder.iterdir()),
+             *LEVEL, *re.findall(r"-I\S+", mpi),
+             *(f"-isystem{path}" for path in folder.iterdir()),
              *(f"-I{path}" for path in [SRC, *SRC.rglob("*")] if path.is_dir()
                and not {"transport", "tests"} & set(path.parts)),
              '-DCOTEJO_VERSION="0"', '-DCOTEJO_FLAGS=""']
@@ -124,7 +125,8 @@ def hold_musl(family, stack, folder):
     wrong = run([*flags, "-fsyntax-only", *sources])
     say("musl: all sources compile without a warning", wrong or f"{len(sources)} files", not wrong)
     core = [SRC / f"core/{name}.c"
-            for name in ("cores", "failure", "json", "options", "sizes", "whole")]
+            for name in ("cores", "failure", "host", "json", "moments", "options", "sizes",
+                         "whole")]
     for name, part, words in (
             ("cotejo-guard", "guard", ["10", "-r", folder / "end.json", "true"]),
             ("cotejo-switch", "net", ["--help"])):

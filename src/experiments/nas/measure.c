@@ -81,8 +81,8 @@ static void nas_observe(const struct nas *nas, struct json *json) {
 }
 
 void *nas_memory(struct nas *nas, size_t bytes) {
-    enum { LINE = 4096, HUGE = 2 << 20 };
-    size_t align = bytes < 2 * HUGE ? LINE : HUGE, whole = (bytes / align + 1) * align;
+    enum { LINE = 4096, HUGE_PAGE = 2 << 20 };
+    size_t align = bytes < 2 * HUGE_PAGE ? LINE : HUGE_PAGE, whole = (bytes / align + 1) * align;
     char *memory = aligned_alloc(align, whole);
     if (!memory) {
         failure_set(nas->failure, STATUS_USAGE,
@@ -90,7 +90,7 @@ void *nas_memory(struct nas *nas, size_t bytes) {
         return NULL;
     }
     // Keys go to a thousand places in turn, more than a core knows small pages.
-    if (align == HUGE) {
+    if (align == HUGE_PAGE) {
         madvise(memory, whole, MADV_HUGEPAGE);
     }
     // A page is where the thread that touches it first is.
