@@ -334,8 +334,8 @@ format: ## Develop: format the C files, and what ruff can repair in Python
 	ruff check --fix .
 
 bench: stack ## Develop: check the goals of the project itself (PART=sampler, or another program of bench/)
-	@for part in $(or $(PART),$(BENCHES)); do \
-	  $(PYTHON) -m bench.$$part "$$STACK" || exit; done
+	@status=0; for part in $(or $(PART),$(BENCHES)); do \
+	  $(PYTHON) -m bench.$$part "$$STACK" || status=1; done; exit $$status
 
 clean: checked ## Develop: remove builds, figures and the report; results stay
 	@$(REMOVE) "$$STACK" "$$STACK/build" "$$STACK/reframe"

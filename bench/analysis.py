@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from bench.common import parser_of, run_r, say
+from bench.common import check_goals, parser_of, run_r, say
 from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
 from stack import release
@@ -174,4 +174,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

@@ -11,7 +11,7 @@ import sys
 import time
 
 from bench import comparing, imb
-from bench.common import say
+from bench.common import check_goals, say
 from bench.launching import ours, present, theirs, times_of
 from reframe_tests.harness.foreign import mpiperf
 
@@ -225,4 +225,4 @@ def hold(names=tuple(GOALS)):
 
 
 if __name__ == "__main__":
-    hold(sys.argv[1:] or GOALS)
+    check_goals(lambda: hold(sys.argv[1:] or GOALS))

@@ -33,6 +33,12 @@ def say(goal, value, met):
     print(f"bench: {'met    ' if met else 'NOT MET'} {goal}: {value}", flush=True)
 
 
+def check_goals(main):
+    """Runs a bench; the exit status is 1 if a goal was not met."""
+    main()
+    sys.exit(bool(missed))
+
+
 def make(stack, results, *arguments):
     """Runs one of the project's commands in a results folder of its own; returns its wall time."""
     began = time.monotonic()

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import tempfile
 
-from bench.common import parser_of, say, skip
+from bench.common import check_goals, parser_of, say, skip
 from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.launching import BRIEF, PRESENT
@@ -124,9 +124,9 @@ def hold_musl(family, stack, folder):
                and not path.name.startswith("fft_")]
     wrong = run([*flags, "-fsyntax-only", *sources])
     say("musl: all sources compile without a warning", wrong or f"{len(sources)} files", not wrong)
-    core = [SRC / f"core/{name}.c"
-            for name in ("cores", "failure", "host", "json", "moments", "options", "sizes",
-                         "whole")]
+    # Files of the core that CMake adds to programs without MPI.
+    core = [SRC / name for name in sorted({
+        *re.findall(r"core/\w+\.c", (SRC / "CMakeLists.txt").read_text())})]
     for name, part, words in (
             ("cotejo-guard", "guard", ["10", "-r", folder / "end.json", "true"]),
             ("cotejo-switch", "net", ["--help"])):
@@ -185,4 +185,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

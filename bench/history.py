@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from bench.common import say, skip
+from bench.common import check_goals, say, skip
 from reframe_tests.harness.machine import r
 
 SERIES, POINTS, NEAR = 100, 40, 3
@@ -96,4 +96,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 from bench import launching
-from bench.common import parser_of, say, skip
+from bench.common import check_goals, parser_of, say, skip
 from bench.comparing import in_turns, ratio_of
 from reframe_tests.harness.model import families
 from stack.build import compile_benchmarks
@@ -151,4 +151,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

@@ -34,7 +34,7 @@ import typing
 
 import yaml
 
-from bench.common import REPO, parser_of, say, skip
+from bench.common import REPO, check_goals, parser_of, say, skip
 from bench.launching import YIELDING, ours, present
 from tests.launching import STACK, interposer
 
@@ -248,4 +248,4 @@ def judge(family, kept):
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

@@ -13,7 +13,7 @@ import statistics
 import sys
 import tempfile
 
-from bench.common import make, parser_of, run_r, say
+from bench.common import check_goals, make, parser_of, run_r, say
 from bench.comparing import in_turns, over_blocks
 from bench.launching import hosts_of, launch_on_hosts, ours, present, times_by_size
 from bench.netpipe import netpipe
@@ -210,4 +210,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

@@ -29,7 +29,7 @@ import re
 import statistics
 
 from bench import comparing, launching, one_process
-from bench.common import parser_of, skip
+from bench.common import check_goals, parser_of, skip
 from bench.peer_programs import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 from reframe_tests.harness.foreign import imb_tables
 from tests.launching import FAMILIES, STACK
@@ -202,4 +202,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from bench.common import say
+from bench.common import check_goals, say
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import topology
 from reframe_tests.harness.model import families
@@ -141,4 +141,4 @@ def hold():
 
 
 if __name__ == "__main__":
-    hold()
+    check_goals(hold)

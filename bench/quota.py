@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-from bench.common import say
+from bench.common import check_goals, say
 
 #: The folders where Linux has the quotas of version 1 and version 2 of its control groups.
 FIRST, SECOND = pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup")
@@ -91,4 +91,4 @@ def hold():
 
 
 if __name__ == "__main__":
-    hold()
+    check_goals(hold)

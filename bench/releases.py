@@ -16,7 +16,7 @@ import tempfile
 
 import yaml
 
-from bench.common import harness, say
+from bench.common import check_goals, harness, say
 from reframe_tests.harness.commands import releases
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk, r
@@ -103,4 +103,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

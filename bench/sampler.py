@@ -23,7 +23,7 @@ import tempfile
 
 from bench import collectives
 from bench import imb as bench_imb
-from bench.common import parser_of, say, skip
+from bench.common import check_goals, parser_of, say, skip
 from bench.comparing import FEWEST, in_turns, ratio_of, say_beside
 from bench.launching import attempt, ours, present, simulate, theirs, times_of
 from reframe_tests.harness.foreign import imb_tables
@@ -359,4 +359,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

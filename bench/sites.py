@@ -17,7 +17,7 @@ import tempfile
 import time
 
 from bench import dilation, planning, quota
-from bench.common import beyond_launches, harness, parser_of, say
+from bench.common import beyond_launches, check_goals, harness, parser_of, say
 from bench.launching import launch_on_hosts, simulate
 from reframe_tests.harness.backends import clusters, network_check
 from reframe_tests.harness.model import families
@@ -222,4 +222,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

@@ -10,7 +10,7 @@ import statistics
 import tempfile
 
 from bench import collectives, nas, netpipe, p2p
-from bench.common import beyond_launches, make, parser_of, say
+from bench.common import beyond_launches, check_goals, make, parser_of, say
 from bench.comparing import ratio_of
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
@@ -79,4 +79,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    check_goals(main)

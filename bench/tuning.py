@@ -18,7 +18,7 @@ import tempfile
 import time
 from concurrent import futures
 
-from bench.common import missed, parser_of, print_table, say, skip
+from bench.common import check_goals, parser_of, print_table, say, skip
 from bench.launching import simulate
 from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import algorithm_settings, families, tuning_files
@@ -144,13 +144,12 @@ def main():
     os.environ["COTEJO_STACK"] = str(stack)
     if not families.load(simulators=True)["simgrid"].installed(stack):
         skip("the regret of `make tune`", "SimGrid is not in the stack")
-        return 0
+        return
     choices = algorithm_settings.offered("simgrid", str(stack))
     rows = [examine(stack, ranks, choices) for ranks in args.ranks]
     print_table(["simulated ranks", "operations", "cells", "measured", "mean regret",
                  "largest regret", "mean regret of the default"], rows)
-    return bool(missed)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    check_goals(main)

@@ -2,6 +2,8 @@
 """The reports of a bench on a ratio: met, missed or open, and the launches that explain it."""
 
 import json
+import pathlib
+import re
 import types
 
 import pytest
@@ -182,3 +184,18 @@ def test_a_run_that_is_kept_is_gone_on_with(monkeypatch, tmp_path):
     monkeypatch.setitem(bench_operations.EXPERIMENTS, "threads",
                         bench_operations.EXPERIMENTS["threads"]._replace(rank=1))
     assert look() == (9, [0] * 19 + [0.1] * 9)
+
+
+@pytest.mark.parametrize(("missed", "status"), [([], 0), (["a goal"], 1)])
+def test_a_bench_that_misses_a_goal_fails(monkeypatch, missed, status):
+    monkeypatch.setattr(benching, "missed", [])
+    with pytest.raises(SystemExit) as ended:
+        benching.check_goals(lambda: benching.missed.extend(missed))
+    assert ended.value.code == status
+
+
+def test_all_benches_with_goals_fail_if_one_is_missed():
+    for path in pathlib.Path(benching.__file__).parent.glob("*.py"):
+        text = path.read_text()
+        if '__name__ == "__main__"' in text and re.search(r"import .*\bsay", text):
+            assert "\n    check_goals(" in text, path.name
