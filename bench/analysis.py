@@ -30,9 +30,10 @@ SESSION = "20260101T000000Z"
 #: A description of a real launch, of version 1.
 REAL = families.REPO / ("analysis/tests/testthat/fixtures/v1/local/20261121T200219Z/"
                         "pingpong_quick.openmpi.shm.near.001.json")
-#: The outputs of `make figures`, `report`, `paper` and `proof-page` of the reference.
-WRITTEN = ("all exhibits", "the report", "the paper", "the page of the proof")
-COLD_S, WARM_S, MOST_GIB = 60, 10, 2
+#: The outputs of `make figures`, `report`, `paper` and `proof-page` of the reference, and the
+#: seconds that each may take with nothing cached.
+COLD_S = {"all exhibits": 120, "the report": 60, "the paper": 60, "the page of the proof": 60}
+WARM_S, MOST_GIB = 10, 2
 MOST_WORDS, MOST_FIGURES = 8000, 30
 #: MB of each page of the report, and seconds until a browser has loaded it.
 MOST_MB, OPENED_S = 8, 3
@@ -140,7 +141,8 @@ def write_one(stack, name, folder):
     """Writes one thing of the reference cold, and again warm, with a cache of its own."""
     words = name, families.REPO, folder
     _, wall, _, memory = in_r(stack, *words, cache=folder / "cache")
-    say(f"{name} of the reference, cold, in under {COLD_S} s", f"{wall:.0f} s", wall < COLD_S)
+    most = COLD_S[name]
+    say(f"{name} of the reference, cold, in under {most} s", f"{wall:.0f} s", wall < most)
     say(f"in under {MOST_GIB} GiB, each process", f"{memory:.2f} GiB", memory < MOST_GIB)
     _, wall, *_ = in_r(stack, *words, cache=folder / "cache")
     say(f"again, warm, in under {WARM_S} s", f"{wall:.1f} s", wall < WARM_S)
@@ -168,7 +170,7 @@ def main():
         _, plain, *_ = in_r(args.stack, "plain", *facts)
         say("at least twice as fast as read.csv, unchecked", f"{plain / wall:.1f} times",
             plain >= 2 * wall)
-    for name in WRITTEN:
+    for name in COLD_S:
         with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
             write_one(args.stack, name, pathlib.Path(folder))
 

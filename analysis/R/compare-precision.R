@@ -27,7 +27,7 @@
 #' @return data.table, one row a group, widest first: `group`; `cells` (names of the cells that
 #'   work, or may yet, separated by commas); `blocks` (with a usable launch); `width` (`NA`: too
 #'   few blocks for an interval); `at` (pair, operation and size, in words); `wide` (flag); `more`
-#'   (blocks that would likely suffice, by continuations of the study as in [units_to_settle()]).
+#'   (blocks that would likely suffice, by continuations of the study as in `units_to_settle()`).
 #' @keywords internal
 wide_groups <- function(session_dir, until) {
   times <- read_medians(session_dir)

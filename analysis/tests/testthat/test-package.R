@@ -30,6 +30,22 @@ test_that("NAMESPACE and the help pages are what roxygen2 makes of the sources",
   )
 })
 
+test_that("R CMD check would find no unknown name and no link to a missing help page", {
+  said <- character()
+  codetools::checkUsagePackage(
+    "cotejo", report = function(line) said <<- c(said, line), skipWith = TRUE,
+    suppressUndefined = utils::globalVariables(package = "cotejo")
+  )
+  expect_identical(grep("no visible", said, value = TRUE), character())
+  pages <- file.path(source_of_package(), "man")
+  text <- unlist(lapply(list.files(pages, "[.]Rd$", full.names = TRUE), readLines))
+  named <- function(pattern) {
+    unlist(regmatches(text, gregexpr(pattern, text, perl = TRUE)))
+  }
+  expect_gt(length(named("link\\[=\\K\\w+")), 10L)
+  expect_identical(setdiff(named("link\\[=\\K\\w+"), named("alias[{]\\K\\w+")), character())
+})
+
 test_that("every help page has a place in the index of the package's site", {
   root <- source_of_package()
   pages <- list.files(file.path(root, "man"), "[.]Rd$", full.names = TRUE)
