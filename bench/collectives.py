@@ -58,7 +58,7 @@ def by_windows(family, cells, *words):
 
 
 def by_mpiperf(family, cells, *words):
-    """One launch of it for each operation, sizes doubled from the least to the largest."""
+    """One launch of it for each operation, sizes doubled from the smallest to the largest."""
     found = {}
     for name in operations(cells):
         unit = 8 if name == "allreduce" else 1  # it counts doubles

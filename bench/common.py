@@ -69,7 +69,7 @@ def harness(*words, **variables):
         env={**os.environ, "RFM_CONFIG_FILES": str(REPO / "reframe_tests/config.py"), **variables})
 
 
-#: Runs a command and prints wall time (s), processor time (s) and greatest resident memory (GiB).
+#: Runs a command and prints wall time (s), processor time (s) and largest resident memory (GiB).
 WATCH = """import resource, subprocess, sys, time
 begun = time.monotonic()
 status = subprocess.run(sys.argv[1:]).returncode

@@ -23,7 +23,7 @@ NETPIPE_TIME = 0.1  # s of a launch, in which it measures
 LIMIT_S = 60
 
 
-# NetPIPE's result is the least of three means. Launches differ more than messages, so there are
+# NetPIPE's result is the minimum of three means. Launches differ more than messages, so there are
 # many short launches.
 
 def of_netpipe(family, stack, transport, counts, sizes):

@@ -64,7 +64,7 @@ def null(blocks=BLOCKS):
 
 
 def layouts(offset):
-    """Options and variables by name; `pit`: the destination begins `offset` B further."""
+    """Options and variables by name; `pit`: the destination begins `offset` B later."""
     ways = {"page": ["--layout", "page"], "pit": ["--layout", f"0,{offset}"]}
     return {**{name: (words, {}) for name, words in ways.items()},
             "malloc": (["--layout", "malloc"], {}),
@@ -78,7 +78,8 @@ def pit(family):
     """The slowest copy of 64 KiB as found by `cotejo machine`: how many times as long it takes,
     and the offset in bytes. The offset depends on the processor (16 B on Zen 3, 8 B on Zen 4)."""
     done = launch_once(family, "machine", ranks=1)
-    found = re.search(r"memcpy of 64 KiB\s+worst ([\d.]+) times, (\d+) B further", done.stdout)
+    found = re.search(r"memcpy of 64 KiB\s+([\d.]+) times as long at offset (\d+) B",
+                      done.stdout)
     return (float(found[1]), int(found[2])) if found and float(found[1]) >= 1.5 else (1, 16)
 
 
@@ -104,11 +105,11 @@ def layout(blocks=BLOCKS):
         lines = ratio_of(times["whole lines"], times["page"])
         cured = ratio_of(times["pit, cured"], times["page, cured"])
         control = ratio_of(times["pit, cured, no kernel"], times["page, cured, no kernel"])
-        goal = (f"at least twice as long {offset} B further" if trap >= 2 else
-                f"within 10 % as long {offset} B further (no slow address here), or by complete "
+        goal = (f"at least twice as long at {offset} B" if trap >= 2 else
+                f"within 10 % as long at {offset} B (no slow address here), or by complete "
                 "lines")
         say(f"all-to-all of 64 KiB {goal}, {family.name}",
-            f"{found}; 64 B further {lines}; us: {told}",
+            f"{found}; at 64 B {lines}; us: {told}",
             found.value >= 2 if trap >= 2 else
             min(abs(found.value - 1), abs(lines.value - 1)) <= 0.1)
         # If this goal is missed, the control shows whether the kernel still copies so.

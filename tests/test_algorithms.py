@@ -52,7 +52,7 @@ def test_rank_0_sends_what_the_closed_form_of_four_ranks_has(operation, name, ex
 
 
 def owed(operation, ranks, root):
-    """The least bytes that a rank has to send and to receive, by rank."""
+    """The minimum of bytes that a rank has to send and to receive, by rank."""
     n, others = KIB32, (ranks - 1) * KIB32
     down, up = ([(0, n) if rank != root else (n, 0) for rank in range(ranks)],
                 [(n, 0) if rank != root else (0, n) for rank in range(ranks)])

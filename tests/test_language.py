@@ -136,7 +136,7 @@ def texts_of_r(path):
     for value in found:
         pieces = re.findall(r'"((?:[^"\\]|\\.)*)"', value)
         # Names of columns, of operations and of members of a description are no prose.
-        if any(is_prose(piece, 2) for piece in pieces):
+        if any(is_prose(piece, 1) for piece in pieces):
             yield re.sub(r"-pit\b|\basked\.\w+", "CODE", " ".join(pieces))
 
 
@@ -202,7 +202,9 @@ def test_texts_follow_the_rules(checked, kind):
 
 
 def example_of(pattern):
-    """A text that a pattern of a style finds: its first alternatives."""
+    """A text that a pattern of a style finds: its first alternatives, without optional words and
+    conditions of the words around it."""
+    pattern = re.sub(r"\(\?: [^)]*\)\{0,\d\}\?|\(\?<?!(?:\(.*?\)|[^()])*\)", "", pattern)
     return re.sub(r"\(\?:(\w*)[^)]*\)\??", r"\1", pattern).split("|")[0].replace("?", "")
 
 

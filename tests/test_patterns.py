@@ -71,7 +71,7 @@ def test_a_burst_waits_for_nothing_but_what_it_posted(mpi, tmp_path):
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
     assert done.returncode == 0, done.stderr
     (row,) = record(tmp_path)["summary"]
-    assert 1.9 < 2 * row["min_s"] / delay_s < 3  # the least: of ranks that kept their cores
+    assert 1.9 < 2 * row["min_s"] / delay_s < 3  # the minimum: of ranks that kept their cores
 
 
 @pytest.mark.one_mpi

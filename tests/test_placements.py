@@ -125,7 +125,7 @@ def test_numbers_of_ranks_go_to_all_cores_of_a_node_and_then_to_all_nodes():
 
 
 def test_one_rank_on_each_host_is_on_as_many_hosts_as_the_partition_has(site):
-    """One node was recorded as a network: nobody held the placement against the partition."""
+    """One node was recorded as a network: nobody compared the placement with the partition."""
     here = backends.of("p", {"nodes": 2}, True, site("near: {hosts: 1, cpus: [0, 1]}\n"))
     request = Request(None, transport.load()["tcp"], "near", 2, here)
     request.fit_hosts({"nodes": 2}, every_host=True)

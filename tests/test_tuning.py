@@ -121,7 +121,7 @@ def test_a_slower_algorithm_is_never_chosen_and_a_faster_one_is_found():
 
 class Limits(tuning_search.Tuning):
     """Eager limits with drawn times; `effects`: log ratio of a limit to the library's own, of
-    messages that are larger than the least limit."""
+    messages that are larger than the smallest limit."""
 
     def __init__(self, effects, seed):
         self.effects, self.draw = effects, random.Random(seed)

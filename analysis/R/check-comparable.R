@@ -110,7 +110,7 @@ told_of <- function(a, b, names) {
     left <- a$fixed[[column]]
     right <- b$fixed[[column]]
     several <- function(values) {
-      if (length(values) > 1L) paste(length(values), "different ones") else values
+      if (length(values) > 1L) paste(length(values), "different values") else values
     }
     if (length(left) && length(right) && !identical(left, right)) {
       words_of_difference(column, several(left), several(right), names)

@@ -88,7 +88,7 @@ audit_fft <- function(dir) {
       file, paste("message, row by row,", name), table$row_by_row_printed, exact(16 * side), "B"
     ),
     audit_rows(
-      file, paste("message, whole matrix,", name), table$whole_matrix_printed,
+      file, paste("message, complete matrix,", name), table$whole_matrix_printed,
       exact(16 * side^2), "B"
     ),
     audit_rows(

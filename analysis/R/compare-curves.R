@@ -82,7 +82,7 @@ moderate <- function(spread, df, apart, curve = rep(1L, length(spread))) {
   df[known] <- df[known] + weight
   list(spread = spread, df = df)
 }
-# Least variance of a size, relative to the mean of its curve.
+# Smallest variance of a size, relative to the mean of its curve.
 LEAST_SPREAD <- 1e-3
 
 # The mean of the group of each value.

@@ -161,7 +161,7 @@ compare_verdicts <- function(first, second) {
 over_questions <- function(comparison, alpha = ALPHA) {
   by <- intersect(QUESTION, names(comparison))
   rows <- comparison[, c(by, "q"), with = FALSE]
-  # The least p that is corrected within a question is the p of the question (Simes 1986).
+  # The smallest p that is corrected within a question is the p of the question (Simes 1986).
   own <- rows[!is.na(q)]
   if (!nrow(own)) {
     return(logical(nrow(rows)))

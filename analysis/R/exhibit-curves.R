@@ -140,7 +140,7 @@ AXES <- list(
   ranks = "ranks", pairs = "pairs of ranks at once", burst = "messages of a burst",
   queue = "messages under way", before = "entries before the match",
   depth = "entries of the queue", cores = "cores", threads = "threads of each rank",
-  offset = "bytes by which the destination begins further in its page"
+  offset = "bytes by which the destination begins after the source within a page"
 )
 
 # With few values of a parameter, all of them are labelled.

@@ -168,7 +168,7 @@ add_protocol <- function(summary) {
     stats::ave(limit, where, FUN = \(v) if (all(is.na(v))) NA_real_ else which(v, na.rm = TRUE))
   }
   protocol <- fcase(
-    is.na(limit), "the library's limit", limit == ends(min), "rendezvous: least limit",
+    is.na(limit), "the library's limit", limit == ends(min), "rendezvous: smallest limit",
     limit == ends(max), "eager: largest limit", rep(TRUE, length(limit)), "a limit between"
   )
   set(summary, j = "protocol", value = protocol)

@@ -134,7 +134,7 @@ say_places <- function(count, places, sizes) {
 say_how_far <- function(worst, noun, best) {
   if (best == "highest") {
     share <- format_digits(100 / worst$factor, 2L)
-    return(sprintf("%s reaches %s %% of it at the least", worst$level, share))
+    return(sprintf("%s reaches at least %s %% of it", worst$level, share))
   }
   long <- grepl("^time", noun)
   sprintf(

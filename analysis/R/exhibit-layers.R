@@ -113,7 +113,7 @@ exhibit_layers_table <- function(exhibit) {
   layers <- compare_layers(exhibit$summary)
   with_table(show_layers(layers), layers, caption_of_exhibit(exhibit, paste(
     "Medians over launches with their 95 % intervals. Over: the layer below, at the",
-    "least and at the largest size that both have."
+    "smallest and at the largest size that both have."
   ), layers$n))
 }
 

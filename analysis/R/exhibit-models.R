@@ -74,7 +74,7 @@ exhibit_regime_table <- function(exhibit) {
   with_table(cbind(regimes_shown(found), changes_shown(found)), found, caption_of_exhibit(
     exhibit, paste(
       "Lines \u03b1 + G m of least relative squares in each regime, whose largest size is four",
-      "times its least or more;", say_regimes(found)
+      "times its smallest or more;", say_regimes(found)
     ), found$n
   ))
 }
@@ -194,7 +194,7 @@ noise_of <- function(curve) {
 exhibit_crossover_table <- function(exhibit) {
   limits <- known_limits(exhibit$results)
   found <- find_crossovers(exhibit$summary, limits)
-  if (!nrow(found)) await("launches of one block with the least and the largest eager limit")
+  if (!nrow(found)) await("launches of one block with the smallest and the largest eager limit")
   found <- limits[found, on = c("site", "mpi", "transport")]
   shown <- data.table(
     Configuration = as.character(level_of(found, c("mpi", "transport", "placement", "operation"))),
@@ -212,7 +212,7 @@ exhibit_crossover_table <- function(exhibit) {
     "Saves (%)" = format_columns(found, "gain", 100, 2L)
   )
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
-    "The limit that makes the times of these messages least; saves: of the time of the worse",
+    "The limit with the shortest times of these messages; saves: of the time of the worse",
     "protocol. Intervals by a bootstrap over launches."
   ), found$n))
 }
@@ -261,7 +261,7 @@ exhibit_deadlock_table <- function(exhibit) {
   shown <- data.table(
     Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
     n = table$n, "Deadlocks from" = say_limit(table$deadlock_bytes, largest),
-    "Least and largest of the launches" = paste(
+    "Smallest and largest of the launches" = paste(
       say_limit(table$least_bytes, largest), "to", say_limit(table$most_bytes, largest)
     )
   )

@@ -342,7 +342,7 @@ exhibit_scaling_table <- function(exhibit) {
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "Models of latency by steps and of size by rate, fitted to ranks and sizes. Sizes: small to",
     "4 KiB, medium to 80 KiB, large above. Share of draws: bootstrap draws over launches in which",
-    "the same model misses least. Held-out error: error at the largest number of ranks, when the",
-    "model is fitted to the other ones."
+    "the same model has the smallest error. Held-out error: error at the largest number of ranks,",
+    "when the model is fitted to the other numbers."
   ), found$n))
 }

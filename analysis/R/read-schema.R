@@ -16,7 +16,7 @@ SAMPLE_COLUMNS <- c("operation", "bytes", "repetition", "calls", "time_s", "vali
 
 # Names of the types of JSON Schema here and in messages.
 JSON_TYPES <- c(
-  string = "text", number = "number", integer = "whole number", boolean = "flag", array = "list",
+  string = "text", number = "number", integer = "integer", boolean = "flag", array = "list",
   object = "object"
 )
 
@@ -56,7 +56,7 @@ has_type <- function(value, type) {
   switch(type,
     text = scalar && is.character(value),
     number = scalar && is.numeric(value) && is.finite(value),
-    `whole number` = has_type(value, "number") && value == trunc(value),
+    integer = has_type(value, "number") && value == trunc(value),
     flag = scalar && is.logical(value) && !is.na(value),
     list = is.list(value) && is.null(names(value)),
     object = is.list(value) && (length(value) == 0L || !is.null(names(value)))
@@ -156,7 +156,7 @@ check_count <- function(value, schema, file, path) {
   }
 }
 
-# Refuse a number below the least or above the most that the schema allows.
+# Refuse a number below the minimum or above the maximum that the schema allows.
 check_range <- function(value, schema, file, path) {
   least <- schema[["minimum"]]
   most <- schema[["maximum"]]

@@ -18,7 +18,7 @@ CLASS_TITLES <- c(
 #'   `cells` (sizes of this outcome), `of` (all sizes), `n` (smallest number of launches). `least`,
 #'   `most`: factors by which the winner or the best candidate is ahead of the next library. If
 #'   there is neither, they are factors between the libraries. `close`: cells in which all
-#'   libraries are within a bound. `bound`: the greatest of these bounds.
+#'   libraries are within a bound. `bound`: the largest of these bounds.
 #' @noRd
 winners_by_class <- function(comparison) {
   strata <- strata_in(comparison)

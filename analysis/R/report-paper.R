@@ -161,7 +161,7 @@ paper_abstract <- function(study, coverage, claims, counts) {
         sum(over_questions(study$comparison) & study$comparison$verdict %in% DIRECTIONS),
         "comparisons", paste(
           "rows that show a difference, with q at most 5 % times the share of questions whose",
-          "least q survives Benjamini and Hochberg's procedure over the questions"
+          "smallest q survives Benjamini and Hochberg's procedure over the questions"
         ), "make report DATA=reference"
       ),
       fact_of_verdicts(counts, "within"), say_percent(most_within(study$delta))

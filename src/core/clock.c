@@ -304,8 +304,9 @@ void clock_disturb(struct clock *clock, double offset_s, double drift) {
     clock->disturbed = offset_s != 0 || drift != 0;
 }
 
-// The step of a clock whose calls are further apart than its steps: the least difference between
-// two distances of consecutive readings. The kernel's own statement (clock_getres) is always 1 ns.
+// The step of a clock whose calls are further apart than its steps: the smallest difference
+// between two distances of consecutive readings. The kernel's own statement (clock_getres) is
+// always 1 ns.
 static double step_of(const struct clock *clock) {
     enum { CALLS = 10000 };
     uint64_t last = ticks(clock->kind), before = 0, least = UINT64_MAX;

@@ -27,7 +27,7 @@ struct clock {
     bool disturbed;    // by a test
     char instead[120]; // of `auto`: why the finer timer was rejected; empty: it was not
     // Results of the examination:
-    double resolution_s; // least step that was seen
+    double resolution_s; // smallest step that was seen
     double overhead_s;   // one call, mean of the quickest batch
     bool monotonic;      // never went back
 };

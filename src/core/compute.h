@@ -24,5 +24,5 @@ void compute_close(struct compute *compute);
 
 void compute_do(struct compute *compute, long multiply_adds);
 
-// Returns the seconds of one multiply-add on this core, the least of several batches.
+// Returns the seconds of one multiply-add on this core, the minimum of several batches.
 double compute_calibrate(struct compute *compute, const struct clock *clock);

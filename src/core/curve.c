@@ -97,8 +97,8 @@ static void take_turns(struct turns *turns, stop_rule *rule) {
     sampler_turns(turns->sampler, turns->at, (int)turns->count, rule, &turns->order);
 }
 
-// Returns the curve of least times. The difference between the least times of the two halves of
-// the samples shows how well the least time of a size is known.
+// Returns the curve of minimum times. The difference between the minimum times of the two halves
+// of the samples shows how well the minimum time of a size is known.
 static void curve_of(const struct turns *turns, struct point *curve) {
     for (size_t i = 0; i < turns->count; i++) {
         const double *least = turns->at[i].progress.least_s;

@@ -22,6 +22,6 @@ struct sizes curve_sizes(const struct options *options, struct failure *failure)
 // Measures the operation at all `sizes`, one after the other in the order that bench->order draws.
 // With --interleave every size has one sample in turn, in a new order each time, so that one slow
 // moment does not spoil one size. With --adaptive the sizes are the first ones of an adaptive
-// choice (adaptive.h) by the least time. Sizes that stand out of their neighbours are measured
+// choice (adaptive.h) by the minimum time. Sizes that stand out of their neighbours are measured
 // again; then all have their turns. Collective; failure agreed.
 void curve_run(struct sampler *sampler, const struct curve *curve, const struct sizes *sizes);

@@ -41,7 +41,7 @@ struct hazard hazard_pit(const struct pit *pit) {
                          ? "slow relative address: compare at equal layouts only"
                          : "slow relative address: compare at equal layouts only; try "
                            "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824",
-                     "worst %.2f times, %zu B further", pit->ratio, pit->offset);
+                     "%.2f times as long at offset %zu B", pit->ratio, pit->offset);
 }
 
 struct hazard hazard_huge_pages(const char *setting) {
@@ -53,7 +53,7 @@ struct hazard hazard_huge_pages(const char *setting) {
 
 struct hazard hazard_steal(double stolen_s, double in_s, long cores) {
     return hazard_of("steal", !isnan(stolen_s), stolen_s > TAKEN_SHARE * in_s * (double)cores,
-                     "the hypervisor gives cores to others: take many launches in blocks, or "
+                     "other virtual machines use the cores: take many launches in blocks, or "
                      "cores of your own",
                      "%.2f s in %.2f s", stolen_s, in_s);
 }

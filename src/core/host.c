@@ -166,7 +166,7 @@ struct disturbance disturbance_read(void) {
 // Copies at relative addresses.
 enum { PAGE = 4096, LOOKS = 5, COPIED_BYTES = 128 << 10, CONFIRMATIONS = 4, BRIEF = 64 };
 
-// The least time of a copy in some looks at several in a row.
+// The minimum time of a copy in some looks at several in a row.
 static double copy_time(copy_function *copy, char *to, const char *from, size_t size) {
     long calls = COPIED_BYTES / (long)size + 1;
     double least = INFINITY;

@@ -28,7 +28,7 @@ struct disturbance {
 struct disturbance disturbance_read(void);
 
 // A relative address at which copies of `size` B take `ratio` times as long as at most other
-// addresses. The destination begins `offset` B further in its page than the source. If there is no
+// addresses. The destination begins `offset` B after the source within a page. If there is no
 // such address, the ratio is that of the worst address, less than PIT_RATIO.
 struct pit {
     size_t size, offset;

@@ -45,7 +45,7 @@ struct reading {
     double at_s, ahead_s, round_trip_s;
 };
 
-// Returns the reading with the least round trip. Stops after `patience` exchanges in a row that
+// Returns the reading with the shortest round trip. Stops after `patience` exchanges in a row that
 // were no quicker, or after `most` exchanges. The peer serves meanwhile.
 struct reading line_ask(const struct line *line, long patience, long most);
 // Returns a reading from `exchanges` exchanges: the quickest way there and the quickest way back,

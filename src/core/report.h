@@ -9,7 +9,7 @@
 // Declares --report and --trim.
 extern const struct option report_options[];
 
-// Mean of n values without the g least and the g greatest.
+// Mean of n values without the g smallest and the g largest.
 struct trimmed {
     size_t n, kept;           // kept = n - 2 g
     double mean, least, most; // of those kept

@@ -24,7 +24,7 @@ enum {
 
 const struct option sampler_options[] = {
     {"sample-time", OPTION_REAL, "50e-6", "s", NULL, 0, 100,
-     "loop: least duration of one sample; quick operations are timed several at once"},
+     "loop: minimum duration of one sample; quick operations are timed several at once"},
     {"calls", OPTION_INTEGER, "0", "", NULL, 0, 1e9,
      "operations timed together in a sample; 0: one, and in a loop as many as --sample-time "
      "needs"},
@@ -40,15 +40,15 @@ const struct option sampler_options[] = {
      "windows: share of a stage that may be invalid before windows are made longer"},
     {"stretch", OPTION_REAL, "1.1", "", NULL, 1.01, 2, "factor by which they are made longer"},
     {"lead", OPTION_REAL, "5e-6", "s", NULL, 0, 1,
-     "least time from the announcement of a start to the start, and least window; the time that "
-     "is used is fixed at the begin of a launch: at least twice that of an announcement"},
+     "minimum time from the announcement of a start to the start, and minimum window; the time "
+     "that is used is fixed at the begin of a launch: at least twice that of an announcement"},
     {"late", OPTION_REAL, "100e-9", "s", NULL, 0, 1,
      "a rank may always begin this late after the start"},
     {"late-share", OPTION_REAL, "0.05", "", NULL, 0, 1,
      "a rank may begin late by this share of the sample's time; a sample in which more than 1 % "
      "of the ranks began later is invalid"},
     {"sync-share", OPTION_REAL, "0.05", "", NULL, 0, 1,
-     "share of the least sample of an operation that the clocks' error may reach; else the "
+     "share of the smallest sample of an operation that the clocks' error may reach; else the "
      "samples of the operation since the last check are invalid"},
     {0},
 };
@@ -182,7 +182,7 @@ static long enough_calls(struct sampler *sampler, const struct operation *operat
         double next = (double)trial.calls;
         stage_run(&stage);
         if (sampler->bench->rank == 0) {
-            // The least of several, because a disturbed one would accept too few calls.
+            // The minimum of several, because a disturbed one would accept too few calls.
             double factor = sampler->sample_s / fmax(stage_least(&stage), 1e-9);
             if (factor > 1 && trial.calls < 1L << 30)
                 next =

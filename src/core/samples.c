@@ -353,8 +353,8 @@ void samples_void(struct samples *samples, size_t i, enum fault fault) {
     }
 }
 
-// The least time of a valid sample, of sample `i` and those behind it in its group, that relies on
-// the clocks; infinite where none does.
+// The minimum time of a valid sample, of sample `i` and those behind it in its group, that relies
+// on the clocks; infinite where none does.
 static double least_span(const struct samples *samples, size_t i) {
     double least = INFINITY;
     for (; i != SAMPLE_NONE; i = samples->at[i].next)

@@ -97,7 +97,7 @@ void samples_stream(struct samples *samples, struct sample sample, int rank,
 void samples_void(struct samples *samples, size_t i, enum fault fault);
 
 // The error of the clocks that every operation allows, of which samples were added since `from`:
-// the share of its least sample. Infinite where no sample relies on the clocks.
+// the share of its smallest sample. Infinite where no sample relies on the clocks.
 double samples_bound(const struct samples *samples, size_t from, double share);
 // Makes the samples since `from` not valid of all operations that do not allow this error. A slow
 // operation does not excuse a quick one, nor does a quick one void a slow one.

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 enum {
-    LEAD_IN = 4, // least number of calls before a row, until it has reached a steady state
+    LEAD_IN = 4, // minimum number of calls before a row, until it has reached a steady state
     MOMENTS = 3  // of each sample: begin, end, context switches; notes follow
 };
 

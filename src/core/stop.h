@@ -26,7 +26,7 @@ struct progress {
     long repetitions;     // taken, whether valid or not
     struct moments valid; // of the times of valid ones
     double spent_s;       // on samples
-    double least_s[2];    // the least times of one operation, of samples 0, 2, ... and 1, 3, ...
+    double least_s[2];    // the minimum times of one operation, of samples 0, 2, ... and 1, 3, ...
     double slot_s;        // length of a window
     int again, tried;     // of a curve: how often the operation was measured again
 };

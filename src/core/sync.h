@@ -87,7 +87,7 @@ void sync_repair(struct sync *sync);
 void sync_close(struct sync *sync);
 
 // Members of the clocks of `count` ranks: their values in the order of the members. For several
-// ranks each member is a list of its least value, median and largest value.
+// ranks each member is a list of its smallest value, median and largest value.
 enum { SYNC_VALUES = 7, SYNC_GROUP = 64 };
 void sync_describe_group(double values[][SYNC_GROUP], int count, struct json *json);
 

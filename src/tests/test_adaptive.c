@@ -50,7 +50,7 @@ static double uniform(void) {
     return (double)(random_state >> 11) * 0x1p-53;
 }
 
-// A curve as it is measured: least of ten times with an exponential disturbance of 5 %.
+// A curve as it is measured: minimum of ten times with an exponential disturbance of 5 %.
 struct measured {
     double (*truth)(size_t);
     double disturbance;

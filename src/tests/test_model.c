@@ -52,7 +52,7 @@ static void stores_and_forwards(void) {
     expect(&model, 1, 1 + 2 * whole + 25e-6);
     CHECK(near(model_one_way(&model, 0, 1, 1514), 2 * whole + 25e-6));
     expect_none(&model);
-    send(&model, 0, 2, 2, 20); // padded to the least
+    send(&model, 0, 2, 2, 20); // padded to the minimum
     expect(&model, 2, 2 + 2 * 8 * 72 / 1e8 + 25e-6);
     model_free(&model);
 }

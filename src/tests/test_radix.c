@@ -134,7 +134,7 @@ int main(void) {
         sorts(counts[i], false, 0, 11, 0);
         sorts(counts[i], true, 0, 64, 0);
         sorts(counts[i], true, 32, 32, 0);
-        sorts(counts[i], true, 32, 32, ~(uint64_t)3);   // few different ones
+        sorts(counts[i], true, 32, 32, ~(uint64_t)3);   // few different keys
         sorts(counts[i], true, 20, 44, 0xffffffff000u); // the low and the high bits differ
         sorts(counts[i], false, 0, 32, 0xfffffff0u);
         sorts(counts[i], true, 21, 19, 0);

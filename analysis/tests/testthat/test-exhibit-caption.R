@@ -86,7 +86,7 @@ test_that("a title names the best level, in how many cases, and how far another 
   )
   expect_identical(
     title(medians, "highest", axis = "bandwidth (MB/s)"),
-    "b has the highest bandwidth at 2 of 3 sizes; a reaches 40 % of it at the least"
+    "b has the highest bandwidth at 2 of 3 sizes; a reaches at least 40 % of it"
   )
   both <- rbind(medians, copy(medians)[, panel := "q"])
   expect_match(title(both), "in 4 of 6 cases", fixed = TRUE)

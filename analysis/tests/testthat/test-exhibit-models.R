@@ -211,7 +211,7 @@ test_that("protocols are told apart by the least and the largest limit of each M
     mpi = rep(c("mpich", "openmpi"), each = 3L), transport = "shm",
     setting_eager_limit = c("1024", "65536", NA, "8192", "524288", NA)
   )
-  said <- c("rendezvous: least limit", "eager: largest limit", "the library's limit")
+  said <- c("rendezvous: smallest limit", "eager: largest limit", "the library's limit")
   expect_identical(add_protocol(table)$protocol, rep(said, 2L))
   drawn <- drawn_from(write_thresholds(fresh_folder()), one_row(
     "by_size", arguments = "series=protocol; panel=mpi"

@@ -83,7 +83,7 @@ test_that("missing members and other types are refused at their line", {
   spoil(function(d) {
     d$asked$launch <- "one"
     d
-  }, "member asked.launch is of another type (whole number expected)", "launch")
+  }, "member asked.launch is of another type (integer expected)", "launch")
   # `size` of observed, not another member with this name.
   spoil(function(d) {
     d$observed$size <- list(2L)
@@ -111,7 +111,7 @@ test_that("numbers out of range are refused at their line", {
   spoil(within("wall_s", -1), "wall_s: -1 is less than 0; write it as docs/data.md", "wall_s")
   spoil(within(c("asked", "ranks"), -2L), "asked.ranks: -2 is less than 1", "ranks")
   spoil(within(c("asked", "ranks"), 0L), "asked.ranks: 0 is less than 1", "ranks")
-  spoil(within(c("asked", "ranks"), 1.5), "another type (whole number expected)", "ranks")
+  spoil(within(c("asked", "ranks"), 1.5), "another type (integer expected)", "ranks")
   spoil(within(c("asked", "ranks"), 1e300), "is more than 2147483647", "ranks")
   spoil(within(c("observed", "size"), 0L), "observed.size: 0 is less than 1", "size")
   spoil(

@@ -102,7 +102,9 @@ test_that("addresses of a program's own buffers are told beside its comparison, 
   apart <- data.table::copy(summary)
   apart[, layout := paste(mpi, layout, launch)]
   number <- length(unique(apart[mpi == "openmpi"]$layout))
-  expect_match(differing_pairs(apart)$why, paste(number, "different ones (openmpi)"), fixed = TRUE)
+  expect_match(
+    differing_pairs(apart)$why, paste(number, "different values (openmpi)"), fixed = TRUE
+  )
   # A program's own buffers in one MPI, cotejo's in the other: not only the MPI differs.
   summary[mpi == "openmpi", layout_name := "page"]
   expect_identical(refused_pairs(summary)$why, refused$why)

@@ -2,7 +2,7 @@
 """Virtual clusters of this machine: up, down, verified before use.
 
 `cotejo-switch` makes the hosts and the network between them; this module starts
-it from the site's `clusters.yaml` and holds what TCP finds against its model.
+it from the site's `clusters.yaml` and compares TCP's measurements with its model.
 """
 
 import contextlib

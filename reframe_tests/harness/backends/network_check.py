@@ -16,7 +16,7 @@ from .virtual_hosts import BUSY, HOSTS, on_host, program
 
 # How long a stream is measured (s): between the first two hosts, and to each other host.
 STREAM_S, SHORT_STREAM_S = 0.2, 0.1
-# The least and the largest share of the model's rate that TCP must reach.
+# The smallest and the largest share of the model's rate that TCP must reach.
 RATE_SHARES = 0.88, 1.02
 # A network that contradicts its model so often, without another cause, is wrong.
 CONTRADICTIONS = 3
@@ -28,7 +28,7 @@ PATIENCE_S, PAUSE_S = 60, 0.5
 
 def probe(found, host, seconds=STREAM_S, kind=HOSTS):
     """Measures TCP from the first host to another host, which is an entry of `hosts`: round trips
-    of 1 B (s; median and least), and the rate (bit/s) of a stream that should take so many
+    of 1 B (s; median and minimum), and the rate (bit/s) of a stream that should take so many
     seconds, by its slices. Measures the same for the control, without the model. All times but
     `seconds` are in the network's own time."""
     slower = found["options"]["dilation"]
@@ -130,7 +130,7 @@ def agreed(found, host, seconds, until, kind=HOSTS):
 
 
 def verify(found, patience_s=PATIENCE_S, kind=HOSTS):
-    """Holds every host's interface and way from the first one against the model; what was found is
+    """Compares every host's interface and way from the first one with the model; what was found is
     kept in the run folder. A busy machine is waited for."""
     until = time.monotonic() + patience_s
     if wrong := "" if kind.name else mtu_problem(found):

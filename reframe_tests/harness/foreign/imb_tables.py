@@ -49,7 +49,7 @@ MESSAGES = {"imb-sendrecv": 2, "imb-exchange": 4}
 def rows(output):
     """The tables of a run: list of (operation, bytes, calls, time in s).
 
-    If a table has the least, the largest and the average of the ranks' mean times, the largest
+    If a table has the smallest, the largest and the average of the ranks' mean times, the largest
     counts. A rate follows from it where all ranks send and receive. A barrier has no bytes.
     """
     found, operation = [], None

@@ -347,7 +347,7 @@ def summary_value(record, operation, size, key):
 
 
 def fastest(record, factor):
-    """Least median of a description's summary, among the rows with the largest `factor`."""
+    """Smallest median of a description's summary, among the rows with the largest `factor`."""
     rows = [row for row in record["summary"] or [] if row["median_s"] is not None]
     if not rows:
         raise ValueError(f"{record.get('id', 'launch')}: no times in the summary")

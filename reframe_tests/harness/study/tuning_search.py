@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The search of `make tune` for faster algorithms and eager limits of one library.
 
-The search halves the algorithms of each operation and size from round to round, with the least and
-the largest size only. It also keeps those that would be the fastest between these sizes if their
-times were linear in the size (R. W. Hockney, Parallel Computing 20 (1994) 389). Each round is a
-study whose levels are settings files (`model.tuning_files`), which set one algorithm of every
+The search halves the algorithms of each operation and size from round to round, with the smallest
+and the largest size only. It also keeps those that would be the fastest between these sizes if
+their times were linear in the size (R. W. Hockney, Parallel Computing 20 (1994) 389). Each round
+is a study whose levels are settings files (`model.tuning_files`), which set one algorithm of every
 operation. In the last round, with more sizes, blocks 1, 3, ... choose, and blocks 2, 4, ... must
 confirm the choice. Between two sizes the choice changes where the times of both algorithms, linear
 in the size, are equal. Then eager limits are tried with these algorithms.
@@ -186,8 +186,8 @@ class Tuning:
     def choose_limit(self, rules):
         """The eager limit (B) with which the operations are faster; 0: the library's own.
 
-        Blocks 1, 3, ... choose by the mean log ratio of all operations and sizes from the least
-        limit on, blocks 2, 4, ... confirm. Smaller messages are eager with every limit.
+        Blocks 1, 3, ... choose by the mean log ratio of all operations and sizes from the
+        smallest limit on, blocks 2, 4, ... confirm. Smaller messages are eager with every limit.
         """
         files = self.limit_files(rules)
         if not files:
@@ -280,7 +280,7 @@ def overtakes(low, high, one, other, gain=0):
 
 
 def fastest_between(times):
-    """The algorithms that are the fastest anywhere between the least and the largest size, if
+    """The algorithms that are the fastest anywhere between the smallest and the largest size, if
     times are linear in the size; `times`: size -> algorithm -> time (s)."""
     low, high = times[min(times)], times[max(times)]
     names = sorted(filter(None, low.keys() & high.keys()))
@@ -305,8 +305,8 @@ def fastest_first(times, number):
 
 
 def steadiest(times, size):
-    """The fastest algorithm at a size; of those within `LEAST_GAIN`, the one with the least times
-    at the other sizes; '': there is none. `times`: size -> algorithm -> time (s)."""
+    """The fastest algorithm at a size; of those within `LEAST_GAIN`, the one with the shortest
+    times at the other sizes; '': there is none. `times`: size -> algorithm -> time (s)."""
     here = {name: seconds for name, seconds in times[size].items() if name}
     near = [name for name in sorted(here)
             if here[name] * (1 - LEAST_GAIN) <= min(here.values())]

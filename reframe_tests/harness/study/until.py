@@ -102,8 +102,8 @@ def still_wide(plan, found):
 
 
 def affordable(found, left_s, per_launch):
-    """Groups whose forecast fits into the time that is left, those that need least first; where
-    none does, the one that needs least."""
+    """Groups whose forecast fits into the time that is left, those with the shortest first; where
+    none does, the shortest."""
     chosen = []
     for group in sorted((g for g in found if g.wide), key=lambda g: g.more * len(g.cells)):
         left_s -= group.more * len(group.cells) * per_launch

@@ -253,8 +253,8 @@ const struct experiment alltoall_variants = {
     .name = "alltoall-variants",
     .summary = "every rank to every rank, by hand, one-sided and by MPI_Alltoall",
     .what = "Time from the common start until the slowest rank has sent its blocks and received "
-            "all others'.\nMethod: Stival (2006), all-to-all; partners meet in rounds, for "
-            "any number of ranks.",
+            "the blocks of all other ranks.\nMethod: Stival (2006), all-to-all; partners meet in "
+            "rounds, for any number of ranks.",
     .options = {alltoall_options, sampler_options, arrival_options, stop_options, sync_options},
     .columns = sampler_columns,
     .reach = REACH_MANAGED,

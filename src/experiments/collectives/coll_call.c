@@ -204,7 +204,7 @@ static void open_sides(struct coll *coll, struct side *out, struct side *in, boo
     side_open(coll, in, loose ? "receive loose" : "receive", blocks_in(coll), count_in, carrier);
 }
 
-// Returns the least bytes that this rank receives from others in one call. In a reduction the
+// Returns the minimum of bytes that this rank receives from others in one call. In a reduction the
 // result contains the rank's own elements, so that they do not all count.
 static double received(const struct coll *coll) {
     const struct flow *flow = coll->row->flow;

@@ -86,7 +86,7 @@ static void run_both(void *state, long calls) {
 }
 
 // Returns the median time of the operation alone, whose samples begin at `from`. If no sample is
-// valid, returns the least time: the computation beside it need only be about as long. 0: no
+// valid, returns the minimum time: the computation beside it need only be about as long. 0: no
 // samples on this rank.
 static double own_time(const struct samples *samples, size_t from) {
     if (samples->count == from)

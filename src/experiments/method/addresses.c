@@ -11,7 +11,7 @@ static const struct option addresses_options[] = {
      "blocking collectives"},
     SIZES_ROW("16Ki,64Ki", 8, 1 << 28, "message sizes, in multiples of 8"),
     {"offsets", OPTION_SIZES, "0:64:+8,512,2048,4032:4088:+8", "B", NULL, 0, 4095,
-     "by how many bytes further in its page the destination begins than the source; in multiples "
+     "by how many bytes the destination begins after the source within a page; in multiples "
      "of 8"},
     SAMPLER_START_ROW("round-time"),
     {0},
@@ -20,8 +20,8 @@ static const struct option addresses_options[] = {
 static const struct column addresses_columns[] = {
     SAMPLER_COLUMN_ROWS,
     {"offset", "",
-     "by how many bytes further in its page the buffer received into begins than the one sent "
-     "from; of a broadcast: than the root's"},
+     "by how many bytes the receive buffer begins after the send buffer within a page; "
+     "of a broadcast: after the root's"},
     {0}};
 
 // State of one measurement. The state of a collective is its first member.

@@ -24,7 +24,7 @@ static void be_busy(void *state, long calls) {
 // A call takes longer than the time between its first reading and the moment sought, because a
 // reading takes time. The excess is measured with a row of short calls, which are seldom
 // interrupted, and subtracted; the true time of a call is thus known. The results compared with it
-// are medians, so the excess is a median too: the least value would be that of an undisturbed
+// are medians, so the excess is a median too: the minimum would be that of an undisturbed
 // machine.
 static struct wait calibrate(const struct clock *clock, double wanted_s) {
     enum { BATCHES = 100, CALLS = 20 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NAS CG: the least eigenvalue of a sparse matrix by inverse iteration, solved by conjugate
+// NAS CG: the smallest eigenvalue of a sparse matrix by inverse iteration, solved by conjugate
 // gradients. Each rank has a block of rows and every vector's part that goes with it.
 #include "nas.h"
 

@@ -198,7 +198,7 @@ struct charge {
     double at;    // number of the point in the complete grid
 };
 
-// Keeps `one` if it is among the greatest, which are in falling order.
+// Keeps `one` if it is among the largest, which are in falling order.
 static void keep(struct charge *best, struct charge one) {
     if (one.value <= best[CHARGES - 1].value)
         return;
@@ -227,7 +227,8 @@ static void place(const struct grid *g, double *v, const struct charge *best, do
     }
 }
 
-// The right-hand vector: 1 at the places of the ten greatest random numbers, -1 at the ten least.
+// The right-hand vector: 1 at the places of the ten largest random numbers, -1 at the ten
+// smallest.
 static void mg_charges(struct nas *nas, const struct grid *g, double *v) {
     memset(v, 0, mg_bytes(g));
     for (int turn = 0; turn < 2; turn++) {

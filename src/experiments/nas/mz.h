@@ -65,8 +65,8 @@ struct mz_kernel {
 // long as the first (sizes are integers); 1: sizes as equal as possible.
 void mz_lengths(int size, int zones, double ratio, int *lengths);
 
-// Gives each zone to a rank: the largest first, each to the one that has least. Work is counted
-// in points. Returns the mean rank's work over the busiest one's.
+// Gives each zone to a rank: the largest first, each to the rank with the smallest amount of work.
+// Work is counted in points. Returns the mean rank's work over the busiest one's.
 double mz_balance(const struct zone *zones, int count, int *owner, int ranks);
 
 // To be called by all threads of a team, or outside of one. Computes the quantities derived from

@@ -50,7 +50,7 @@ static bool completes_once(struct pair *pair, size_t bytes, double patience_s) {
     return false;
 }
 
-// The least of the sizes above `size`; infinite: there is none.
+// The smallest of the sizes above `size`; infinite: there is none.
 static double next_size(const struct sizes *sizes, double size) {
     double next = INFINITY;
     for (size_t i = 0; i < sizes->count; i++)

@@ -100,7 +100,7 @@ static void describe(const struct operation *operation, const struct timing *tim
 
 static const struct around around = {.enter = enter, .prepare = take_parts, .describe = describe};
 
-// The least time of one operation in some samples that are not kept.
+// The minimum time of one operation in some samples that are not kept.
 static double least_time(struct train *train, long calls) {
     double least = INFINITY;
     for (int i = 0; i < TRIALS; i++) {

@@ -90,7 +90,7 @@ struct amount {
 // Calls `size` for each of --sizes, between two checks of the payload.
 void train_run(struct bench *bench, void (*size)(struct train *train));
 
-// Least time of one operation of a move without computation, s, as rank 0 sees it. Collective.
+// Minimum time of one operation of a move without computation, s, as rank 0 sees it. Collective.
 double train_least_time(struct train *train, const struct move *move);
 
 // Takes samples of all amounts alternately until each has enough. Collective.

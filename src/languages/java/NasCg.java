@@ -8,7 +8,7 @@ import mpi.Collective;
 import mpi.Comm;
 import mpi.Datatype;
 
-/** The least eigenvalue of a sparse matrix by inverse iteration, verified by its estimate. */
+/** The smallest eigenvalue of a sparse matrix by inverse iteration, verified by its estimate. */
 final class NasCg implements Samples.Kernel {
     private static final int STEPS = 25; // of conjugate gradients in an iteration
     private static final double CONDITION = 0.1; // ratio of the last weight to the first

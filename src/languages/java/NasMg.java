@@ -300,7 +300,7 @@ final class NasMg extends Iterated {
         norm = Math.sqrt(all / Math.pow(top.n, 3));
     }
 
-    /** Values and places of the greatest random numbers, in falling order: pairs. */
+    /** Values and places of the largest random numbers, in falling order: pairs. */
     private static void keep(double[] best, double value, double at) {
         if (value <= best[2 * CHARGES - 2]) {
             return;
@@ -320,7 +320,7 @@ final class NasMg extends Iterated {
         return best;
     }
 
-    /** The right-hand vector: 1 at the ten greatest random numbers, -1 at the least ones. */
+    /** The right-hand vector: 1 at the ten largest random numbers, -1 at the ten smallest. */
     private void charge() {
         long n = top.n;
         for (int sign = 1; sign >= -1; sign -= 2) {

@@ -27,8 +27,9 @@ struct ending {
     int sender;             // of that signal, where somebody sent it to the guard; 0: unknown
     long long sender_start; // with it the number names one process; 0: it was gone already
     double wall_s;
-    long long oom_kills;   // of the machine meanwhile
-    long long shared_room; // least room of /dev/shm before and after, in bytes; -1: there is none
+    long long oom_kills; // of the machine meanwhile
+    long long
+        shared_room; // minimum room of /dev/shm before and after, in bytes; -1: there is none
     char reason[200];
 };
 

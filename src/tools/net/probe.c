@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cotejo-probe: what TCP alone finds between two hosts, to hold a network against its model.
+// cotejo-probe: what TCP alone finds between two hosts, to compare a network with its model.
 //
 //   cotejo-probe serve        answers one client, then ends
 //   cotejo-probe ADDRESS N D  prints {"round_trip_s": median of 1 B, "least_s": the shortest one,

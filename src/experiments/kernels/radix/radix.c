@@ -26,7 +26,7 @@ static const struct option radix_options[] = {
     {"digit", OPTION_INTEGER, "8", "bits", NULL, 1, RADIX_BITS_MOST,
      "bits sorted in one pass of polled, serving, threaded and alltoallv; the others choose"},
     {"distribution", OPTION_CHOICE, "uniform", "", "uniform|gaussian|sorted|equal|few", 0, 0,
-     "of keys; few: 16 different ones"},
+     "of keys; few: 16 different keys"},
     {0},
 };
 
