@@ -93,6 +93,7 @@ def test_the_site_and_the_list_of_documents_have_the_same_groups():
         shown = {page for page in pages(entries) if (DOCS / page).exists()}
         records = {page for page in shown if re.match(r"decisions/\d", page)}
         assert shown - records == listed.get(name, set()), name
+    assert listed["Concepts"] == {"glossary.md"} and "commands.md" in listed["Reference"]
 
 
 def test_programs_and_messages_name_pages_and_headings_that_exist():
