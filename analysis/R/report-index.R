@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The index page of figures: the user's own figures first, then the exhibits. Each exhibit that is
-# not drawn has the command that measures it.
+# The index page of figures: the user's own figures, the answers, and then the exhibits. Each
+# exhibit that is not drawn has the command that measures it.
 
 #' Write `index.html` into the folder of the exhibits: contents, search, and one card per exhibit
 #' with its class (the kind of network or machine) and number of launches, or with its missing
@@ -19,17 +19,6 @@ write_gallery <- function(coverage, out_dir, figures = character(), cards = list
   kind <- match(sub("-.*", "", figures), c("difference", "latency", "bandwidth"), nomatch = 4L)
   body <- htmltools::tagList(
     search_box("words, such as: bcast 16 ranks"),
-    if (length(cards)) {
-      left <- length(cards) - MOST_CARDS
-      list(
-        tags$h2("Answers"), tags$p(CARD_WORDS), html_cards(utils::head(cards, MOST_CARDS)),
-        if (left > 0L) {
-          tags$p(sprintf("%s in the report (`make report`).", count_of(
-            left, "more answer is", "more answers are"
-          )))
-        }
-      )
-    },
     if (length(figures)) {
       list(
         tags$h2("Figures of these results"),
@@ -40,6 +29,17 @@ write_gallery <- function(coverage, out_dir, figures = character(), cards = list
             ), sentence_case(gsub("-", " ", name))
           )
         }))
+      )
+    },
+    if (length(cards)) {
+      left <- length(cards) - MOST_CARDS
+      list(
+        tags$h2("Answers"), tags$p(CARD_WORDS), html_cards(utils::head(cards, MOST_CARDS)),
+        if (left > 0L) {
+          tags$p(sprintf("%s in the report (`make report`).", count_of(
+            left, "more answer is", "more answers are"
+          )))
+        }
       )
     },
     lapply(studies[own], gallery_of_study, out_dir),

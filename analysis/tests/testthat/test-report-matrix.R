@@ -165,7 +165,7 @@ test_that("the index page has contents, search, and class and launches of each e
   expect_false(grepl("(src|href)=\"?https?://", page))
 })
 
-test_that("the index shows answers, then figures, then exhibits, and the studies folded", {
+test_that("the index shows figures, then answers, then exhibits, and the studies folded", {
   folder <- write_study(fresh_folder(), blocks = 6L, bytes = c(1, 1024))
   out <- fresh_folder()
   quiet(draw_all(folder, out, published = NULL))
@@ -175,10 +175,10 @@ test_that("the index shows answers, then figures, then exhibits, and the studies
   # The answers are the cards that the report shows.
   card <- answer(compared(folder))[[1L]]
   expect_gt(at(card$lines[[1L]]), at(card$title))
-  expect_lt(at(card$lines[[1L]]), at("difference-pingpong.svg"))
   expect_no_match(page, "To settle")
   expect_lt(at("difference-pingpong.svg"), at("latency-pingpong.svg"))
-  expect_lt(at("latency-pingpong.svg"), at("Exhibits of cotejo"))
+  expect_lt(at("latency-pingpong.svg"), at(">Answers<"))
+  expect_lt(at(card$lines[[1L]]), at("Exhibits of cotejo"))
   # The five studies are one line.
   studies <- at("<summary>The five studies: ")
   expect_lt(at("Exhibits of cotejo"), studies)
