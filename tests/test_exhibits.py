@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The register of exhibits names tests that are there, and gives them their tags."""
 
+import csv
 import importlib
 import re
 import sys
@@ -67,3 +68,17 @@ def test_a_test_with_the_tag_of_an_exhibit_gives_its_data():
                 wrong.append(f"{test} has the tag {tag}, whose row does not name it")
     assert wrong == []
     assert {name for name, row in rows.items() if row["tests"] and not row["needs"]} <= tagged
+
+
+def test_the_commands_of_exhibits_that_wait_select_the_named_tests():
+    known, wrong, count = classes(), [], 0
+    with open(REPO / "docs/coverage.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            assert "reframe -" not in row["lacks"]
+            for tag, cells in re.findall(r"make study TAG=(\S+) CELLS='(\S+)'", row["lacks"]):
+                found = [test for test, tags in known.items()
+                         if tag in tags and re.search(cells, f"{test}.")]
+                count += 1
+                if tag != f"{row['study']}-{row['exhibit']}" or not found:
+                    wrong.append((tag, cells))
+    assert count > 50 and wrong == []

@@ -175,15 +175,20 @@ lacking_contrast <- function(exhibit, wanted) {
     found <- unique(as.character(exhibit$summary[[column]]))
     there <- vapply(required, function(value) any(grepl(any_of(value), found)), NA)
     if (length(required) > 1L && sum(there) < 2L) {
-      sprintf("launches with %s %s: reframe -r -n %s", word_of_column(column),
-        toString(required[!there]), selecting(strsplit(exhibit$spec$tests, "[ +]")[[1L]][[1L]]))
+      sprintf("launches with %s %s: %s", word_of_column(column), toString(required[!there]),
+        measuring(exhibit$spec, strsplit(exhibit$spec$tests, "[ +]")[[1L]][[1L]]))
     }
   }))
 }
 
-# The pattern of `reframe -n` for tests, whose names may end with the scale.
-selecting <- function(tests) {
-  sub("^(\\w+)_(smoke|quick|full|bench)$", "'^\\1.*scale=\\2'", tests)
+# The command that measures tests of an exhibit. Its name is a tag of its tests.
+measuring <- function(spec, tests) {
+  tests <- gsub("[()]", "", tests)
+  sprintf("make study TAG=%s CELLS='^%s'", spec$name, if (length(tests) > 1L) {
+    sprintf("(%s)", paste(tests, collapse = "|"))
+  } else {
+    tests
+  })
 }
 
 save_exhibit <- function(drawn, exhibit, name, printed, out_dir) {
@@ -315,7 +320,7 @@ waits_for <- function(spec, launches) {
     if (nrow(there)) {
       sprintf(" (%d there, %d usable)", nrow(there), sum(there$status == "ok"))
     },
-    ": reframe -r ", paste("-n", selecting(tests), collapse = " "),
+    ": ", measuring(spec, tests),
     if (nzchar(spec$needs)) paste0("; ", spec$needs)
   )
 }

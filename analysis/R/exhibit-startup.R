@@ -34,7 +34,7 @@ exhibit_startup_table <- function(exhibit) {
     exhibit, c(
       WHAT_TABLES_SHOW,
       if (nrow(ends) > 1L) {
-        sprintf("Shortest start-up, %s. Largest, %s.", named[[1L]], named[[length(named)]])
+        sprintf("Shortest start-up, %s. Longest, %s.", named[[1L]], named[[length(named)]])
       }
     ), medians$n
   ))

@@ -180,7 +180,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_identical(waiting$coverage$state, "waiting")
   expect_identical(
     waiting$coverage$lacks,
-    "launches of other_full with sizes 1..8: reframe -r -n '^other.*scale=full'"
+    "launches of other_full with sizes 1..8: make study TAG=stival-fig-1 CELLS='^other_full'"
   )
   expect_identical(list.files(waiting$out), c("coverage.csv", "coverage.md", "index.html"))
   needs <- drawn_from(folder, one_row("", tests = "", needs = "an FFT experiment"))
@@ -451,7 +451,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   html <- paste(readLines(file.path(startup, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, "Open MPI, shared memory, near, 2 ranks", fixed = TRUE)
   expect_match(html, "at 1 MiB", fixed = TRUE)
-  expect_match(html, "Least start-up, 1[.]00.* us: MPICH.*Largest, 2[.]00.* us: Open MPI")
+  expect_match(html, "Shortest start-up, 1[.]00.* us: MPICH.*Longest, 2[.]00.* us: Open MPI")
   # Four ranks, a third of a message's bandwidth: the root sends to one rank after the other.
   message <- design_of(bytes = 1024, operation = "pingpong")[, `:=`(time = 1e-6, variant = 2L)]
   broadcast <- design_of(bytes = 1024, operation = "bcast")[, `:=`(time = 3e-6, variant = 4L)]
@@ -524,8 +524,11 @@ test_that("an exhibit whose own contrast was not measured waits, and draws no ot
   }
   waiting <- drawn_from(folder, row("transport=tcp llc (shm)"))$coverage
   expect_identical(waiting$state, "waiting")
-  expect_match(waiting$lacks, "launches with transport llc: reframe -r -n planted, guests",
-    fixed = TRUE)
+  expect_match(
+    waiting$lacks,
+    "launches with transport llc: make study TAG=stival-fig-1 CELLS='^planted', guests",
+    fixed = TRUE
+  )
   expect_identical(drawn_from(folder, row("transport=tcp shm"))$coverage$state, "drawn")
   # Two of three levels are a contrast, drawn in part.
   expect_identical(drawn_from(folder, row("transport=tcp shm llc"))$coverage$state, "partly")
