@@ -17,8 +17,8 @@ smooth_curve <- function(bytes, seconds) {
   exp(log(seconds) - left)
 }
 
-# Times of a continuous line with bends at half and at twice the size of a change, by least relative
-# squares: a gradual bend, as where messages leave a cache.
+# Times of a continuous line with bends at half and at twice the size of a change, by least
+# relative squares: a gradual bend, as where messages leave a cache.
 continuous_lines <- function(bytes, seconds, first) {
   middle <- sqrt(bytes[[first]] * bytes[[first + 1L]])
   basis <- cbind(1, bytes, pmax(bytes - middle / 2, 0), pmax(bytes - 2 * middle, 0)) / max(bytes)

@@ -7,7 +7,7 @@
 #' part of the operation's time; any further computation adds to the time. t0 is the time without
 #' computation, and o is the processor time that the message needs. t0 - o is the largest
 #' computation that is hidden. t0 is the median of the times before the knee, and o the median of
-#' t - c after it. The place of the knee is the one with the smallest sum of absolute deviations, so
+#' t - c after it. The knee is at the place with the smallest sum of absolute deviations, so
 #' that single bad samples have no weight.
 #'
 #' @param computation time of the computation alone at each step (s), rising from 0.
