@@ -12,7 +12,7 @@ MARKS = re.compile(r"\bprogram_mark\s*\(")
 
 #: The clock, the sampler, and what both stand on.
 MEASURING = {"core/clock.c", "core/clock.h", "core/standard.h", "core/sampler.c",
-             "core/sampler.h", "core/stage.c", "core/sync.c", "core/reading.c", "core/start.c",
+             "core/sampler.h", "core/sync.c", "core/reading.c", "core/start.c",
              "core/overhead.c"}
 #: Files that calibrate: they measure the time of a computation or of a wait before the first
 #: sample.

@@ -29,6 +29,10 @@ def test_flags_name_every_core(family):
     assert "5,3" in " ".join(family.flags("mpirun", [5, 3], hosts=2))
 
 
+def test_mvapich_does_not_tune_itself_during_a_launch():
+    assert ALL["mvapich"].environment["MPIR_CVAR_ENABLE_DYNAMIC_TUNING"] == "0"
+
+
 def test_several_ranks_on_each_of_several_hosts(mpi, tmp_path):
     cores = sorted(os.sched_getaffinity(0))[:2][::-1]
     if len(cores) < 2:

@@ -391,7 +391,7 @@ void clock_open_alike(struct clock *clock, const char *name, MPI_Comm comm,
                       struct failure *failure) {
     clock_open(clock, name, failure);
     int fell_back = *clock->instead != 0, any;
-    MPI_Allreduce(&fell_back, &any, 1, MPI_INT, MPI_MAX, comm);
+    PMPI_Allreduce(&fell_back, &any, 1, MPI_INT, MPI_MAX, comm);
     if (any && !fell_back) {
         open_kind(clock, CLOCK_MONO_RAW, failure);
         snprintf(clock->instead, sizeof clock->instead, "timer '%s' failed another rank's check",

@@ -48,7 +48,7 @@ test_that("without settings nothing is compared", {
   expect_identical(nrow(study$settings), 0L)
 })
 
-test_that("a setting without a shown effect is never within a bound or not settled", {
+test_that("the answer says where a setting had no shown effect", {
   folder <- fresh_folder()
   set.seed(2L)
   for (launch in 1:8) {
