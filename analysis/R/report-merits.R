@@ -74,48 +74,21 @@ MERIT_WORDS <- c(
 # Ratios of figures of merit as a table for readers.
 table_merit_ratios <- function(comparison) {
   found <- merit_ratios(comparison)
-  data.table(
+  out <- data.table(
     Figure = comparison$operation, Transport = title_of(comparison$transport),
-    Placement = comparison$placement, First = title_of(comparison$a),
-    Second = title_of(comparison$b), n = pmin(comparison$n_a, comparison$n_b),
-    `Ratio [interval]` = format_interval(found$ratio, found$low, found$high, 4L),
-    p = format_p(comparison$q),
-    `First is` = fifelse(
+    Placement = comparison$placement
+  )
+  if (any(comparison$bytes > 0)) set(out, j = "Size", value = format_bytes(comparison$bytes))
+  if (any(nzchar(comparison$settings))) set(out, j = "Settings", value = comparison$settings)
+  set(out, j = c("First", "Second", "n", "Ratio [interval]", "p", "First is"), value = list(
+    title_of(comparison$a), title_of(comparison$b), pmin(comparison$n_a, comparison$n_b),
+    format_interval(found$ratio, found$low, found$high, 4L), format_p(comparison$q),
+    fifelse(
       comparison$verdict == "not tested", comparison$note,
       paste0(MERIT_WORDS[comparison$verdict], fifelse(
         comparison$verdict == "within", paste0(" ", say_percent(comparison$at_most)), ""
       ), " ", comparison$scope)
     )
-  )
-}
-
-# A sentence for each comparison of figures of merit.
-say_merits <- function(comparison) {
-  if (!nrow(comparison)) {
-    return(character())
-  }
-  found <- merit_ratios(comparison)
-  comparison[, {
-    size <- fifelse(bytes > 0, paste(" of", format_bytes(bytes)), "")
-    where <- sprintf("%s%s %s, placement %s", operation, size, over(transport), placement)
-    how <- fcase(
-      verdict == "faster", "is better than", verdict == "slower", "is worse than",
-      verdict == "within", sprintf("is within %s of", say_percent(at_most)),
-      rep(TRUE, .N), "is not settled against"
-    )
-    more <- fcase(
-      verdict != "not settled", "", by_sessions(.SD), note,
-      rep(TRUE, .N), say_more(more_launches, more_sessions)
-    )
-    fifelse(
-      verdict == UNTESTED,
-      sprintf("%s: not tested, %s and %s: %s.", where, title_of(a), title_of(b), note),
-      sprintf(
-        "%s: %s %s %s (%s is better): ratio of %s %s, %s, %s%s.", where, title_of(a), how,
-        title_of(b), figure_better, fifelse(figure_unit == "1", "figures", figure_unit),
-        format_interval(found$ratio, found$low, found$high, 3L), scope, format_count(n_a, n_b),
-        fifelse(nzchar(more), paste0("; ", more), "")
-      )
-    )
-  }]
+  ))
+  out[]
 }

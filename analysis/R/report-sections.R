@@ -263,12 +263,20 @@ words_of_pairs <- function(pairs, heading) {
 }
 
 # The first cards, for the first screen: each a line with the order that holds at most sizes,
-# which unfolds to the card.
-first_cards <- function(cards) {
+# which unfolds to the card. `also_led`: if no configuration leads that order, the line also has
+# the largest order that one leads.
+first_cards <- function(cards, also_led = FALSE) {
   htmltools::div(class = "cards", lapply(utils::head(cards, MOST_ANSWERS), function(card) {
-    text <- card$orders[[which.max(sizes_of_orders(card))]]$text
+    sizes <- sizes_of_orders(card)
+    shown <- which.max(sizes)
+    led <- vapply(card$orders, \(one) 2L %in% one$configurations[[1L]]$tier, NA)
+    if (also_led && any(led) && !led[[shown]]) shown <- c(which.max(sizes * led), shown)
+    texts <- vapply(card$orders[shown], `[[`, "", "text")
     fold(
-      list(htmltools::tags$strong(paste0(card$title, ":")), paste0(text, ". ", say_basis(card))),
+      list(
+        htmltools::tags$strong(paste0(card$title, ":")),
+        paste(c(texts, say_basis(card)), collapse = ". ")
+      ),
       bullets(card$lines)
     )
   }))

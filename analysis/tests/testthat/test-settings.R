@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Settings of one MPI are compared with each other, and an MPI only with itself.
 
-planted_settings <- function() {
+planted_settings <- function(mpis = c("openmpi", "mpich")) {
   folder <- fresh_folder()
   set.seed(1L)
   for (launch in 1:8) {
-    for (mpi in c("openmpi", "mpich")) {
+    for (mpi in mpis) {
       for (value in list(NULL, "8k", "64k")) {
         time <- 1e-6 * if (identical(value, "64k")) 1.2 else 1
         description <- make_description(mpi, launch = launch, settings = if (length(value)) {
@@ -32,6 +32,35 @@ test_that("a level that is slower is named, and the unset one is a level", {
   same <- found[a == "UCX_RNDV_THRESH=8k" & b == "defaults"]
   expect_identical(nrow(same), 2L)
   expect_true(all(same$verdict == "within"))
+})
+
+test_that("the first screen of a report and the terminal answer which setting to take", {
+  for (mpis in list("mpich", c("openmpi", "mpich"))) {
+    out <- file.path(fresh_folder(), "report.html")
+    said <- utils::capture.output(suppressMessages(write_report(planted_settings(mpis), out)))
+    page <- paste(readLines(out), collapse = " ")
+    first <- sub("Same in all comparisons.*", "", sub(".*>The answer</h2>", "", page))
+    answered <- paste(
+      "UCX_RNDV_THRESH=8k and defaults, within [0-9.]+ %;",
+      "UCX_RNDV_THRESH=64k takes (19|2[01]) % longer"
+    )
+    expect_match(first, paste0("<summary>.*MPICH, ping-pong.*", answered, ".*settled"))
+    expect_no_match(first, "nothing to compare", fixed = TRUE)
+    expect_match(said, answered, all = FALSE)
+  }
+})
+
+test_that("a first card also has the sizes that one configuration leads", {
+  order <- function(tiers, sizes, text) {
+    list(text = text, sizes = list(sizes), configurations = list(list(tier = tiers)))
+  }
+  card <- list(
+    title = "x", orders = list(order(c(1L, 1L), 1:3, "none"), order(1:2, 4, "led")),
+    launches = 8L, scope = "here", settled = 1L, tested = 4L, lines = "x"
+  )
+  shown <- function(...) paste(html_text(first_cards(list(card), ...)), collapse = "")
+  expect_match(shown(also_led = TRUE), "led. none. 8 launches", fixed = TRUE)
+  expect_no_match(shown(), "led. none", fixed = TRUE)
 })
 
 test_that("settings are compared where launches name no algorithm that ran", {
