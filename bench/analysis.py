@@ -22,7 +22,7 @@ from bench.common import check_goals, parser_of, run_r, say
 from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
 from stack import release
-from tests import browser
+from tests import browser, figures
 
 LAUNCHES, SIZES, REPETITIONS = 5000, 20, 100
 MPIS = ("openmpi", "mpich")
@@ -137,6 +137,15 @@ def weigh_report(folder):
         say(f"{what} opens in under {OPENED_S} s", f"{wall:.1f} s", wall < OPENED_S)
 
 
+def check_figures(folder):
+    """Reports whether all figures of a folder follow the rules of figures."""
+    count = len([*folder.rglob("*.svg")])
+    wrong = figures.faults_below(folder, families.REPO / "data/published/overlays.csv")
+    faults = "; ".join(f"{name}: {', '.join(reasons)}" for name, reasons in wrong.items())
+    say(f"all {count} figures follow the rules of tests/figures.py", faults or "no fault",
+        count > 0 and not wrong)
+
+
 def write_one(stack, name, folder):
     """Writes one thing of the reference cold, and again warm, with a cache of its own."""
     words = name, families.REPO, folder
@@ -146,6 +155,8 @@ def write_one(stack, name, folder):
     say(f"in under {MOST_GIB} GiB, each process", f"{memory:.2f} GiB", memory < MOST_GIB)
     _, wall, *_ = in_r(stack, *words, cache=folder / "cache")
     say(f"again, warm, in under {WARM_S} s", f"{wall:.1f} s", wall < WARM_S)
+    if name == "all exhibits":
+        check_figures(folder / "figures")
     if name == "the report":
         weigh_report(folder / "report")
     if name == "the paper":

@@ -8,6 +8,7 @@ import types
 
 import pytest
 
+from bench import analysis as bench_analysis
 from bench import common as benching
 from bench import comparing, one_process
 from bench import imb as bench_imb
@@ -199,3 +200,20 @@ def test_all_benches_with_goals_fail_if_one_is_missed():
         text = path.read_text()
         if '__name__ == "__main__"' in text and re.search(r"import .*\bsay", text):
             assert "\n    check_goals(" in text, path.name
+
+
+@pytest.mark.parametrize(("text", "word"), [("8.00", "met"), ("6.00", "NOT MET")])
+def test_the_bench_of_the_analysis_checks_the_figures_that_it_drew(
+        capsys, monkeypatch, tmp_path, text, word):
+    def draw(*_, **__):
+        (tmp_path / "figures").mkdir(exist_ok=True)
+        (tmp_path / "figures/one.csv").write_text("bytes\n1\n")
+        (tmp_path / "figures/one.svg").write_text(
+            f"<svg height='90.00pt'><title>One</title><desc>On the site x.</desc>"
+            f"<text x='1' y='1' style='font-size: {text}px'>Time (s)</text></svg>")
+        return [], 1, 1, 1
+    monkeypatch.setattr(benching, "missed", [])
+    monkeypatch.setattr(bench_analysis, "in_r", draw)
+    bench_analysis.write_one(None, "all exhibits", tmp_path)
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if re.match(rf"bench: {word} +all 1 figures follow", line)]
