@@ -12,7 +12,7 @@ exhibit_startup_table <- function(exhibit) {
   rate_at <- function(row) {
     paste(format_columns(row, "bytes_per_s", 1e-6), "at", format_bytes(row$bytes))
   }
-  rows <- split(medians, by = c("panel", "level"), sorted = FALSE)
+  rows <- split(medians, by = c("panel", "level"), sorted = FALSE, drop = TRUE)
   shown <- rbindlist(lapply(rows, function(part) {
     least <- part[1L]
     best <- part[which.max(bytes_per_s)]

@@ -452,6 +452,14 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   expect_match(html, "Open MPI, shared memory, near, 2 ranks", fixed = TRUE)
   expect_match(html, "at 1 MiB", fixed = TRUE)
   expect_match(html, "Shortest start-up, 1[.]00.* us: MPICH.*Longest, 2[.]00.* us: Open MPI")
+  # Libraries over different transports have a row each, and no row is without launches.
+  folder <- plant(fresh_folder(), rbind(
+    design[mpi == "mpich"], design[mpi == "openmpi"][, transport := "tcp"], fill = TRUE
+  )[is.na(transport), transport := "shm"])
+  apart <- drawn_from(folder, one_row("startup_table"))$out
+  html <- paste(readLines(file.path(apart, "stival", "fig-1.html")), collapse = " ")
+  expect_length(gregexpr(", near, 2 ranks</td>", html, fixed = TRUE)[[1L]], 2L)
+  expect_no_match(html, "NA, NA", fixed = TRUE)
   # Four ranks, a third of a message's bandwidth: the root sends to one rank after the other.
   message <- design_of(bytes = 1024, operation = "pingpong")[, `:=`(time = 1e-6, variant = 2L)]
   broadcast <- design_of(bytes = 1024, operation = "bcast")[, `:=`(time = 3e-6, variant = 4L)]
