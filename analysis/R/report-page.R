@@ -216,9 +216,10 @@ with_contents <- function(body) {
   titles <- substr(rest, 3L, end - 1L)
   ids <- gsub("^-|-$", "", gsub("[^a-z0-9]+", "-", tolower(gsub("<[^>]*>", "", titles))))
   ids <- make.unique(ids, sep = "-")
+  # Without its last argument, substring() ends at a million characters.
   named <- sprintf(
     "<h%s id=\"%s\">%s<a class=\"anchor\" href=\"#%s\" aria-label=\"link here\"></a>%s",
-    level, ids, titles, ids, substring(rest, end)
+    level, ids, titles, ids, substring(rest, end, nchar(rest))
   )
   named <- split(named, rep(seq_along(headed), lengths(behind)))
   body[headed] <- unlist(Map(function(all, named) {
@@ -287,6 +288,7 @@ bullets <- function(texts) {
 #' An HTML table; text columns to the left, numbers to the right.
 #'
 #' The text is built by columns: one tag object per cell takes minutes for the tables of a report.
+#' @param caption text, or HTML as `htmltools::HTML()` returns it.
 #' @param html named list: columns whose cells are HTML already.
 #' @noRd
 html_table <- function(table, caption, right = character(), html = list()) {
@@ -334,7 +336,10 @@ join_cells_of_table <- function(cells, caption, right) {
   heads <- html_cell("th", names(cells), fifelse(names(cells) %in% right, "num", "text"))
   htmltools::HTML(paste(c(
     if (length(cells[[1L]]) > 3L) "<table class=\"sortable\">" else "<table>",
-    sprintf("<caption>%s</caption>", htmlEscape(paste(caption, collapse = " "))),
+    sprintf(
+      "<caption>%s</caption>",
+      if (is_html(caption)) caption else htmlEscape(paste(caption, collapse = " "))
+    ),
     "<thead>", paste0("<tr>", paste(heads, collapse = ""), "</tr>"),
     "</thead>", "<tbody>", do.call(paste0, c("<tr>", unname(cells), "</tr>")), "</tbody>",
     "</table>"

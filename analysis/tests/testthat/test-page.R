@@ -137,3 +137,12 @@ test_that("a long table is folded under the first sentence of its caption", {
   expect_match(long, "<details>  <summary>Drift over the blocks (31 rows)</summary>", fixed = TRUE)
   expect_null(fold_long(data.table::data.table(a = integer()), caption))
 })
+
+test_that("captions are escaped unless they are HTML, and long sections are complete", {
+  table <- data.table::data.table(n = 1L)
+  expect_match(html_table(table, "a <b>"), "<caption>a &lt;b&gt;</caption>", fixed = TRUE)
+  link <- htmltools::HTML("<a href=\"x.csv\">Data</a>")
+  expect_match(html_table(table, link), paste0("<caption>", link, "</caption>"), fixed = TRUE)
+  long <- paste0("<h3>Title</h3>", strrep("a", 1100000L), "<p>end</p>")
+  expect_true(endsWith(with_contents(long)$body, "<p>end</p>"))
+})
