@@ -142,6 +142,7 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
   # Add what a site needs to measure the missing parts.
   if (length(lacks) && nzchar(spec$needs)) lacks <- c(lacks, spec$needs)
   contrast <- lacking_contrast(exhibit, wanted)
+  finished <- NULL
   if (launched && !nrow(exhibit$summary)) {
     state <- "waiting"
     lacks <- waits_for(spec, launches)
@@ -154,11 +155,14 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
     if (inherits(drawn, "cotejo_waiting")) {
       state <- "waiting"
       lacks <- c(conditionMessage(drawn), if (nzchar(spec$needs)) spec$needs)
-    } else if (!is.null(out_dir)) {
-      save_exhibit(drawn, exhibit, name, printed, out_dir)
+    } else {
+      finished <- finish_exhibit(drawn, exhibit, printed)
+      if (!is.null(out_dir)) save_exhibit(finished, spec, name, file.path(out_dir, spec$study))
     }
   }
-  coverage_row(spec, ground, state, lacks, exhibit$summary, launches, stands_in(exhibit, ground))
+  coverage_row(spec, ground, state, lacks, exhibit$summary, launches, stands_in(exhibit, ground))[
+    , published := isTRUE(finished$published)
+  ][]
 }
 
 #' The levels that an exhibit compares and that no launch has, if fewer than two are present.
@@ -191,13 +195,22 @@ measuring <- function(spec, tests) {
   })
 }
 
-save_exhibit <- function(drawn, exhibit, name, printed, out_dir) {
-  spec <- exhibit$spec
-  folder <- file.path(out_dir, spec$study)
+# A drawing with the study's printed numbers: `drawing`, `tables`, and whether any is `published`.
+finish_exhibit <- function(drawn, exhibit, printed) {
+  if (exhibit$spec$kind == "table") {
+    tables <- published_tables(printed)
+    return(list(drawing = drawn, tables = tables, published = length(tables) > 0L))
+  }
+  plot <- with_headline(drawn, exhibit)
+  full <- overlay_published(plot, exhibit, printed)
+  list(drawing = full, published = length(full$layers) > length(plot$layers))
+}
+
+save_exhibit <- function(finished, spec, name, folder) {
   if (spec$kind == "table") {
-    save_table(drawn, spec$title, folder, name, published_tables(printed))
+    save_table(finished$drawing, spec$title, folder, name, finished$tables)
   } else {
-    save_plot(overlay_published(with_headline(drawn, exhibit), exhibit, printed), folder, name)
+    save_plot(finished$drawing, folder, name)
   }
 }
 
@@ -221,7 +234,7 @@ coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = 
   data.table(
     study = spec$study, exhibit = spec$exhibit, ground = ground,
     file = file_of_exhibit(spec, ground), kind = spec$kind, title = spec$title, state = state,
-    class = class_of_exhibit(state, ground, n, spec$circular, stand_in),
+    class = class_of_exhibit(state, ground, n, spec$circular, stand_in), published = FALSE,
     launches = if (there) length(keys) else 0L, n = n,
     date = if (length(begun)) substr(max(begun), 1L, 10L) else "",
     sites = toString(distinct_sorted(summary$site)),

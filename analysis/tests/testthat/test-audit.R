@@ -117,6 +117,8 @@ test_that("the audit is drawn without launches of its own, printed numbers stand
     coverage$state[match(c("audit", "fig-5.1", "tab-A.1"), coverage$exhibit)],
     c("drawn", "partly", "drawn")
   )
+  # The coverage names the exhibits that show printed numbers.
+  expect_setequal(coverage[coverage$published]$exhibit, c("fig-5.1", "tab-A.1"))
   page <- paste(readLines(file.path(out, "cotejo", "audit.html")), collapse = "\n")
   expect_match(page, "0.662", fixed = TRUE)
   svg <- words_of(file.path(out, "watter", "fig-5.1.svg"))
