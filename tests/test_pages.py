@@ -72,9 +72,11 @@ def written(tmp_path_factory):
     shutil.copy(REPO / "data/reference" / SESSION, archive)
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     (top / "results/SHA256SUMS").write_text(f"{digest}  {SESSION}\n")
-    # The third report is of the same results, as if they were too many for one page.
+    # The last report is of the same results, as if they were too many for one page.
     for code in ['cotejo::write_report("results", "report/report.html", published = p)',
                  'cotejo::draw_all("results", "report/all", published = p)',
+                 f'cotejo:::write_paper("{REPO}/analysis/paper.Rmd", "results", '
+                 '"report/paper.html", published = p)',
                  'a <- asNamespace("cotejo"); unlockBinding("MOST_ROWS_INSIDE", a); '
                  'a$MOST_ROWS_INSIDE <- 1L; '
                  'cotejo::write_report("results", "report/large/report.html", published = p)']:
@@ -86,7 +88,7 @@ def written(tmp_path_factory):
                  "R_USER_CACHE_DIR": str(top / f"cache{'MOST_ROWS' in code}")})
         assert done.returncode == 0, done.stderr
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took = top / f"report/{re.search('write_report|draw_all', code)[0]}.seconds"
+        took = top / f"report/{re.search('write_report|draw_all|write_paper', code)[0]}.seconds"
         if not took.exists():
             took.write_text(
                 str(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
@@ -181,8 +183,8 @@ def test_the_readmes_picture_shows_the_report_as_it_is(page, written, scheme, tm
     assert page.run(DIFFERENCE % json.dumps([old, page.picture()])) > 8, "would see no change"
 
 
-@pytest.mark.parametrize("name", ["report.html", "all/index.html", "large/report.html",
-                                  "large/questions/pingpong.html"])
+@pytest.mark.parametrize("name", ["report.html", "paper.html", "all/index.html",
+                                  "large/report.html", "large/questions/pingpong.html"])
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_fits_its_window_is_legible_and_has_no_errors(page, written, name, size, scheme):
@@ -304,6 +306,13 @@ def test_paper_shows_the_figure_and_not_the_chart(page, written):
         shown[media] = page.run(CHART % """return ['.chart', '.question figure'].map(name =>
           getComputedStyle(document.querySelector(name)).display !== 'none');""")
     assert shown == {"screen": [True, True], "print": [False, True]}
+
+
+def test_each_study_of_the_paper_begins_a_page_in_print(page, written):
+    page.open(written / "paper.html", DESK, media="print")
+    breaks = page.run("""[...document.querySelectorAll('h3')].map(head =>
+      getComputedStyle(head.closest('.study')).breakBefore)""")
+    assert breaks and {*breaks} == {"page"}
 
 
 def test_sections_begin_with_the_difference_and_links_lead_to_files(page, written):

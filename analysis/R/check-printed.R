@@ -186,6 +186,11 @@ audit_tinetti <- function(dir) {
   )
 }
 
+# Recomputed values with their units; "" where there is none.
+recomputed_in_words <- function(values, unit) {
+  fifelse(is.na(values), "", trimws(paste(formatC(values, digits = 6L, format = "g"), unit)))
+}
+
 #' @describeIn exhibit_by_size Printed numbers compared with values computed from other printed
 #'   numbers, disagreements first. It needs no launches.
 exhibit_audit_table <- function(exhibit) {
@@ -193,10 +198,10 @@ exhibit_audit_table <- function(exhibit) {
   audit <- audit_published(exhibit$published)
   rank <- match(audit$verdict, c("disagrees", "unreadable", "last digit", "agrees"))
   audit <- audit[order(rank)]
-  digits <- function(x) ifelse(is.na(x), "", formatC(x, digits = 6L, format = "g"))
+  digits <- function(x) formatC(x, digits = 6L, format = "g")
   shown <- audit[, list(
     Study = study, Where = where, Page = page, What = what, Printed = printed,
-    Recomputed = trimws(paste(digits(recomputed), unit)),
+    Recomputed = recomputed_in_words(recomputed, unit),
     Range = ifelse(is.na(low), "", paste(digits(low), "..", digits(high))), Verdict = verdict,
     Remark = remark
   )]

@@ -44,6 +44,26 @@ link_facts <- function(html) {
   )
 }
 
+# The link to the data of a figure or table, and the command that measures or computes them.
+data_link <- function(file, command, made = "Computed") {
+  sprintf(
+    "<a href=\"paper-data/%s.csv\">Data (CSV)</a>. %s by <code>%s</code>.", file, made,
+    htmlEscape(command)
+  )
+}
+
+#' A table of numbers, whose caption links to their data.
+#'
+#' @param file,command as for [fact()].
+#' @inheritParams html_table
+#' @noRd
+fact_table <- function(table, caption, file, right = character(),
+                       command = "make paper DATA=reference") {
+  html_table(
+    table, htmltools::HTML(paste(htmlEscape(caption), data_link(file, command))), right
+  )
+}
+
 # The table of all facts so far.
 facts_table <- function() {
   rows <- paper_facts$rows
@@ -66,8 +86,8 @@ facts_table <- function() {
 # Columns of launches, comparisons and medians in the paper's data.
 FACT_COLUMNS <- list(
   launches = c(
-    "site", "session", "id", "test", "mpi", "library", "transport", "placement", "hosts", "ranks",
-    "simulated", "status", "started", "commit", "cpu_model"
+    "site", "session", "launch", "id", "test", "mpi", "library", "provider", "transport",
+    "placement", "hosts", "ranks", "simulated", "status", "started", "commit", "cpu_model"
   ),
   comparisons = c(
     "site", "simulated", "test", "operation", "transport", "placement", "hosts", "ranks",

@@ -322,13 +322,19 @@ say_drift <- function(drift) {
   )
 }
 
-# The exhibits of a study that the paper shows, at most three. Completely drawn exhibits come
-# first, then measured before emulated before simulated ones, then those with more launches.
+# The exhibits of a study that the paper shows, at most three figures. Exhibits with published
+# numbers come first, except machines that were fitted to these numbers. Complete exhibits follow,
+# then measured before emulated before simulated ones, then those with more launches. If none of
+# the figures has published numbers, a table that has them follows; without figures, any table.
 paper_figures <- function(part) {
-  shown <- part[is_drawn(part$state) & part$kind == "figure" & part$study != "cotejo"]
-  shown <- shown[order(shown$state == "partly", match(shown$ground, GROUNDS), -shown$n)]
+  shown <- part[is_drawn(part$state) & part$study != "cotejo"]
+  first <- shown$published & shown$class != "circular"
+  shown <- shown[order(!first, shown$state == "partly", match(shown$ground, GROUNDS), -shown$n)]
   shown <- unique(shown, by = "exhibit")
-  lapply(seq_len(min(3L, nrow(shown))), function(i) shown[i])
+  figures <- utils::head(shown[shown$kind == "figure"], 3L)
+  tables <- shown[shown$kind == "table" & (shown$published | !nrow(figures))]
+  rows <- rbind(figures, if (!any(figures$published)) utils::head(tables, 1L))
+  lapply(seq_len(nrow(rows)), function(i) rows[i])
 }
 
 # The exhibits of all studies that the paper shows.
@@ -336,19 +342,25 @@ figures_of_paper <- function(coverage) {
   rbindlist(unlist(lapply(split(coverage, by = "study"), paper_figures), recursive = FALSE))
 }
 
-# An exhibit with its SVG inside the page.
+# An exhibit inside the page: its SVG, or its tables.
 embed_exhibit <- function(row, folder) {
-  embed_svg(
-    file.path(folder, row$study, paste0(row$file, ".svg")), row$title,
-    paste0(htmlEscape(sprintf(
-      "%s. Same comparison as %s; class %s, at least %s of each configuration. ",
-      row$title, printed_exhibit(row$study, row$exhibit), row$class,
-      count_of(row$n, "launch", "launches")
-    )), sprintf(
-      "<a href=\"paper-data/%s-%s.csv\">Data (CSV)</a>. Measured by <code>%s</code>.", row$study,
-      row$file, htmlEscape(sprintf("make study CELLS='^(%s)'", gsub(", ", "|", row$tests)))
-    ))
-  )
+  caption <- paste0(htmlEscape(sprintf(
+    "%s. Same comparison as %s; class %s, at least %s of each configuration. ",
+    row$title, printed_exhibit(row$study, row$exhibit), row$class,
+    count_of(row$n, "launch", "launches")
+  )), data_link(paste0(row$study, "-", row$file), sprintf(
+    "make study CELLS='^(%s)'", gsub(", ", "|", row$tests)
+  ), "Measured"))
+  file <- file.path(folder, row$study, row$file)
+  if (row$kind == "figure") {
+    return(embed_svg(paste0(file, ".svg"), row$title, caption))
+  }
+  lines <- readLines(paste0(file, ".html"), encoding = "UTF-8")
+  inside <- seq(grep("^<table", lines)[[1L]], max(which(lines == "</table>")))
+  htmltools::HTML(paste(
+    c("<figure>", lines[inside], "<figcaption>", caption, "</figcaption></figure>"),
+    collapse = "\n"
+  ))
 }
 
 # A number of values of a column of the used launches, with its noun.
