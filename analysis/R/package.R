@@ -49,9 +49,9 @@ utils::globalVariables(scan(what = "", quiet = TRUE, text = "
   nodes_low note of off operation or_call_s or_overlap_s os_call_s os_overlap_s other others
   over_all own p page pair paired panel parameter_alias part pattern percent performance phase
   place placement places planned plant plant_a plant_b predicted printed_high printed_low
-  probability quantity ranks ratio reason recomputed refused regret relevance remark repetition
-  replacement reported_decisions reported_evidence resident_bytes residual right scope seen_high
-  seen_low sent series session session_high session_low sessions sessions_differ
+  probability published quantity ranks ratio reason recomputed refused regret relevance remark
+  repetition replacement reported_decisions reported_evidence resident_bytes residual right scope
+  seen_high seen_low sent series session session_high session_low sessions sessions_differ
   setting_eager_limit settings settled several share share_high share_low shown side silent
   simulated site size sizes slower slug speedup spread_over start_s started startup startup_ratio
   startup_s state status stratum studies study taken_bytes test tests text threads tier tier_a
