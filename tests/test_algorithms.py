@@ -525,7 +525,8 @@ def test_trap_5_presets_that_fall_back_run_as_something_else(tmp_path):
     assert all(one["verdict"] == messages.AS for one in runs.values())
     # Presets that fall back send the messages of other presets.
     assert runs["20"]["digest"] == runs["32"]["digest"] == runs["1"]["digest"]
-    assert runs["12"]["algorithms"] == ["reduce_bcast"]
+    # The tuning file of the processor decides what preset 12 becomes.
+    assert runs["12"]["algorithms"] in (["reduce_bcast"], runs["1"]["algorithms"])
     assert runs["8"]["algorithms"] == ["ring"]
     assert runs["2"]["algorithms"] == ["rabenseifner"]
     assert runs["32"]["algorithms"] == ["recursive_doubling", "recursive_multiplying"]
