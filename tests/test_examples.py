@@ -15,6 +15,7 @@ import yaml
 from reframe_tests.harness.commands import new_experiment
 from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import experiment_table, families
+from stack.build import environment
 from tests import fake_mpi
 from tests.launching import BRIEF, FAMILIES, STACK, interposer, launch, said
 
@@ -42,7 +43,7 @@ def compile_with(build, sources, folder):
     """
     known = subprocess.run(["ninja", "-C", build, "-t", "commands", "cotejo"], text=True,
                            capture_output=True, check=True).stdout.splitlines()
-    link = known[-1]
+    link, env = known[-1], environment(FAMILIES[build.name], STACK)
     for number, ((like, replaces), text) in enumerate(sources.items()):
         command = next(line for line in known if f"-c {like}" in line)
         source, made = folder / f"{number}.c", folder / f"{number}.o"
@@ -50,11 +51,11 @@ def compile_with(build, sources, folder):
         old = re.search(r"-o (\S+)", command)[1]
         command = command.replace(f"-c {like}", f"-iquote {like.parent} -c {source}")
         command = re.sub(r"-MF \S+", f"-MF {made}.d", command).replace(f"-o {old}", f"-o {made}")
-        subprocess.run(command, shell=True, check=True, cwd=build)
+        subprocess.run(command, shell=True, check=True, cwd=build, env=env)
         link = link.replace(old, str(made) if replaces else f"{old} {made}", 1)
     program = folder / "cotejo"
     link = re.sub(r"-o cotejo\b", f"-o {shlex.quote(str(program))}", link)
-    subprocess.run(link, shell=True, check=True, cwd=build)
+    subprocess.run(link, shell=True, check=True, cwd=build, env=env)
     return program
 
 

@@ -13,7 +13,7 @@ import types
 import pytest
 
 from reframe_tests.harness.commands import tune
-from reframe_tests.harness.launch import planning, sessions
+from reframe_tests.harness.launch import messages, planning, sessions
 from reframe_tests.harness.model import algorithm_settings, families
 from reframe_tests.harness.study import tuning_search
 
@@ -180,22 +180,43 @@ def test_a_file_is_measured_again_until_a_session_confirms_all_of_it(
     assert answers == []
 
 
-def test_a_file_whose_launches_all_fail_ends_the_search_with_its_name(tmp_path, monkeypatch):
+def measured(tmp_path, monkeypatch, *records):
+    """The times of a study that had these launches."""
     def study(*_, **__):
         (tmp_path / "site/now").mkdir(parents=True)
         (tmp_path / "site/now/session.json").touch()
         return subprocess.CompletedProcess([], 3)
 
-    default = {"status": "ok", "asked": {"ranks": 8, "launch": 1, "settings": {}},
-               "summary": [{"operation": "bcast", "bytes": 8, "median_s": 1e-6}]}
     monkeypatch.setattr(subprocess, "run", study)
     monkeypatch.setattr(sessions, "results_folder", lambda: tmp_path)
-    monkeypatch.setattr(sessions, "read_launches", lambda folder: (
-        [default, {**default, "status": "failed"}],))
+    monkeypatch.setattr(sessions, "read_launches", lambda folder: (records,))
     tuning = tuning_search.Tuning.__new__(tuning_search.Tuning)
     tuning.cell, tuning.sessions, tuning.launches = "tuning.mpich.tcp", [], 0
+    return tuning.measure(["mpich.env"], 10)
+
+
+DEFAULT = {"status": "ok", "asked": {"ranks": 8, "launch": 1, "settings": {}},
+           "summary": [{"operation": "bcast", "bytes": 8, "median_s": 1e-6}]}
+
+
+def test_a_file_whose_launches_all_fail_ends_the_search_with_its_name(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match="no launch with mpich.env can be used"):
-        tuning.measure(["mpich.env"], 10)
+        measured(tmp_path, monkeypatch, DEFAULT, {**DEFAULT, "status": "failed"})
+
+
+def test_an_algorithm_has_no_time_where_the_library_replaced_it(tmp_path, monkeypatch):
+    """Open MPI runs another allreduce than Rabenseifner's with fewer elements than ranks."""
+    def proof(size, verdict):
+        return {"operation": "allreduce", "bytes": size, "requested": "rabenseifner",
+                "verdict": verdict, "known": True}
+
+    times = measured(tmp_path, monkeypatch, DEFAULT, {
+        "status": "ok", "asked": {"ranks": 8, "launch": 1,
+                                  "settings": {"algorithm_file": "mpich.env"}},
+        "summary": [{"operation": "allreduce", "bytes": size, "median_s": 1e-6}
+                    for size in (8, 512)],
+        "algorithms": [proof(8, messages.AS), proof(512, messages.REQUESTED)]})
+    assert [size for _, file, _, size in times if file] == [512]
 
 
 def test_the_file_of_a_limit_sets_the_variables_of_its_transport(tmp_path):

@@ -49,6 +49,11 @@ def verdict(call, ranks, source, choice=None, requested=""):
             call["operation"], requested, ranks, call["bytes"], call["root"]))}
 
 
+def replaced(one):
+    """Whether another algorithm ran than the one that was set, whose messages are known."""
+    return bool(one["requested"] and one["verdict"] == AS and one["known"])
+
+
 def _either(names):
     """Names with "or" before the last one."""
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -136,7 +136,7 @@ def problem(record, requested):
     for operation in requested:
         rows = [row for row in record.get("algorithms") or []
                 if row["operation"].partition("-")[0] == operation and row["requested"]]
-        others = [row for row in rows if row["verdict"] == messages.AS and row["known"]]
+        others = [row for row in rows if messages.replaced(row)]
         if rows and len(others) == len(rows):
             return f"{operation} of {others[0]['bytes']} B {others[0]['words']}"
     return ""

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-from ..launch import sessions
+from ..launch import messages, sessions
 from ..machine import removal
 from ..model import algorithm_settings, families, tuning_files
 
@@ -66,7 +66,8 @@ class Tuning:
 
     def measure(self, files, blocks, coarse=False):
         """A study of the default and settings files; returns (block, file, operation, bytes) ->
-        median time of a launch (s). The file of the default is ''; `coarse`: with two sizes."""
+        median time of a launch (s), except where the library replaced the algorithm of the
+        file. The file of the default is ''; `coarse`: with two sizes."""
         test, _, rest = self.cell.partition(".")
         cell = f"{test}{COARSE if coarse else ''}.{rest}"
         before = set(sessions.results_folder().glob("*/*/session.json"))
@@ -88,8 +89,10 @@ class Tuning:
             self.launches += 1
             asked = record["asked"]
             self.ranks = asked["ranks"]
+            replaced = {(one["operation"], one["bytes"])
+                        for one in record.get("algorithms") or [] if messages.replaced(one)}
             for row in record["summary"]:
-                if row["median_s"]:
+                if row["median_s"] and (row["operation"], row["bytes"]) not in replaced:
                     times[asked["launch"], asked["settings"].get("algorithm_file", ""),
                           row["operation"], row["bytes"]] = row["median_s"]
         if not coarse and not any(file for _, file, *_ in times):
