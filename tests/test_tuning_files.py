@@ -92,6 +92,17 @@ def test_the_decision_tree_of_the_library_is_edited_as_a_whole(tmp_path):
 
 
 @has("mpich")
+def test_an_algorithm_for_any_number_of_ranks_also_runs_with_a_power_of_two(tmp_path):
+    """MPICH itself runs recursive doubling with 4 ranks and Bruck's algorithm with 3."""
+    variables, files = rendered("mpich", tmp_path, {"allgather": [(0, "brucks")]})
+    tree = json.loads(next(iter(files.values())))
+    assert tree["collective=allgather"]["comm_type=intra"]["comm_size<=4"] == {
+        "total_msg_size=any": {"algorithm=MPIR_Allgather_intra_brucks": {}}}
+    found, _ = twin("mpich", tmp_path, "tcp", "1Ki", operation="allgather", **variables)
+    assert next(iter(found.values()))["algorithms"][0] == "brucks"
+
+
+@has("mpich")
 def test_every_algorithm_that_a_tree_of_mpich_may_name_runs(tmp_path):
     """Others end or hang the program: their parameters are missing, or they are not checked."""
     family, offered = FAMILIES["mpich"], algorithm_settings.offered("mpich", str(STACK))

@@ -113,6 +113,8 @@ def _with_algorithm(node, leaf):
     if all(re.match("(avg|total)_msg_size|comm_size(<|=any)", key) for key in node):
         found = [_with_algorithm(child, leaf) for child in node.values() if _has(child, leaf)]
         return min(found, key=lambda one: len(json.dumps(one)))  # with the fewest conditions
+    if _has(node.get("comm_size=any", {}), leaf):  # needs no power of two as number of ranks
+        return _with_algorithm(node["comm_size=any"], leaf)
     return {key: _with_algorithm(child, leaf) for key, child in node.items()}
 
 
