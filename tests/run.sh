@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 STACK=${STACK:-$PWD/.stack}
 export COTEJO_STACK=$STACK
 export R_LIBS=$STACK/R R_LIBS_USER=NULL
-unset R_LIBS_SITE R_DEFAULT_PACKAGES
+unset R_LIBS_SITE R_DEFAULT_PACKAGES R_VSIZE # a test limits R's memory
 export R_NSIZE=3M # see the Makefile
 # With Spack, the tools of the tests are beside its stack.
 export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
