@@ -59,18 +59,18 @@ def test_calls_of_fortran_are_intercepted(mpi, tmp_path, suffix):
     assert not (tmp_path / "samples.json").exists()
 
 
-#: A program of Fortran without include file or module: not every library of the stack has one.
+#: A program of Fortran with mpif.h, or without it: not every library of the stack has one.
 FORTRAN = """
 program fortran
     implicit none
-    integer, external :: world, double, total
+    {handles}
     integer :: error, call, from, until, rate
     double precision :: mine, all
     call mpi_init{suffix}(error)
     call system_clock(from, rate)
     do call = 1, {calls}
         mine = 1
-        call mpi_allreduce{suffix}(mine, all, 1, double(), total(), world(), error)
+        call mpi_allreduce{suffix}(mine, all, 1, {arguments}, error)
         if (error /= 0 .or. all /= 2) stop 3
     end do
     call system_clock(until)
@@ -78,6 +78,9 @@ program fortran
     call mpi_finalize{suffix}(error)
 end program
 """
+#: The declaration of MPI's handles, and their use as arguments: by mpif.h, and by HANDLES.
+INCLUDED = "include 'mpif.h'", "MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD"
+CALLED = "integer, external :: world, double, total", "double(), total(), world()"
 HANDLES = """
 #include <mpi.h>
 int world_(void) { return MPI_Comm_c2f(MPI_COMM_WORLD); }
@@ -98,13 +101,16 @@ def fortran(mpi, folder, suffix):
     them if the library of the stack has none."""
     library, calls = mpi.prefix(STACK) / "lib", 20
     own = [] if suffix else sorted(library.glob("libmpifort.so"))
+    include = library.parent / "include"
+    handles, arguments = (INCLUDED if own and (include / "mpif.h").exists() else CALLED)
     bindings = "" if own else (BINDINGS + ALLREDUCE).format(suffix=suffix and "f08_")
     (folder / "bindings.c").write_text(HANDLES + bindings)
-    (folder / "program.f90").write_text(FORTRAN.format(suffix=suffix, calls=calls))
+    (folder / "program.f90").write_text(FORTRAN.format(
+        suffix=suffix, calls=calls, handles=handles, arguments=arguments))
     for words in (
             [mpi.prefix(STACK) / "bin" / mpi.compiler, "-shared", "-fPIC", "-o", "libbindings.so",
              "bindings.c"],
-            ["gfortran", "-o", "program", "program.f90", "-L.", "-lbindings", *own,
+            ["gfortran", f"-I{include}", "-o", "program", "program.f90", "-L.", "-lbindings", *own,
              f"-Wl,-rpath,{folder}:{library}"]):
         subprocess.run(words, cwd=folder, env=environment(mpi, STACK), check=True)
     return folder / "program", calls

@@ -176,6 +176,26 @@ def test_an_aggressor_works_beside_the_victim(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
+@pytest.mark.parametrize(("experiment", "slowed", "results"), [
+    ("interference --sizes 8 --load 8", 2, 4),
+    ("collective --operation bcast,allreduce --sizes 8 --groups 2", 3, 2)])
+def test_a_slowed_rank_is_found_among_four(mpi, tmp_path, experiment, slowed, results):
+    """By a delay far above the time of ranks that share a core: `make bench PART=operations` finds
+    a slowdown of a tenth, on four cores."""
+    delay_s = 0.05
+    done = launch_once(mpi, *experiment.split(), *BRIEF, "--output", "samples", ranks=4,
+                       folder=tmp_path, **CROWDED, COTEJO_SLOW=f"fixed:{delay_s}",
+                       COTEJO_SLOW_RANK=str(slowed),
+                       LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
+    assert done.returncode == 0, done.stderr
+    summary = record(tmp_path)["summary"]
+    assert len(summary) == results
+    for row in summary:
+        there_and_back = 2 if row["operation"] == "victim-pingpong" else 1
+        assert row["min_s"] >= delay_s / there_and_back
+
+
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("rank", "payload", "who"), [
     (0, 1000, "victim"), (2, 1000, "victim"), (1, 5000, "aggressor"), (3, 5000, "aggressor")])
 def test_a_wrong_message_of_victim_and_aggressor_is_found(mpi, rank, payload, who):
