@@ -192,7 +192,7 @@ def test_a_slowed_rank_is_found_among_four(mpi, tmp_path, experiment, slowed, re
     assert len(summary) == results
     for row in summary:
         there_and_back = 2 if row["operation"] == "victim-pingpong" else 1
-        assert row["min_s"] >= delay_s / there_and_back
+        assert row["min_s"] > 0.5 * delay_s / there_and_back  # since the last rank began
 
 
 @pytest.mark.one_mpi
