@@ -34,6 +34,14 @@ def test_hosts_have_everything_of_their_own(run_folder):
 
 
 @needs_hosts
+def test_numbers_of_processes_differ_between_hosts(run_folder):
+    """PRTE names folders in /tmp, which hosts share, by the number of a process alone."""
+    found = clusters.up("gigabit", "numbers", hosts=8, companion=os.getpid())
+    numbers = [int(output(found, f"host{i}", "echo", "$$")) for i in range(1, 9)]
+    assert all(abs(one - other) > 100 for i, one in enumerate(numbers) for other in numbers[:i])
+
+
+@needs_hosts
 def test_hosts_have_a_core_each_and_lend_it_when_told_so(run_folder, monkeypatch):
     here = sorted(os.sched_getaffinity(0))
     found = clusters.up("fast-ethernet", "lent", hosts=2, verified=False)

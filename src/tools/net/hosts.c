@@ -9,6 +9,7 @@
 #include <net/if_arp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -170,6 +171,17 @@ static void live(const struct host *host) {
     _exit(1);
 }
 
+// PRTE names the folder of a daemon by its process number alone, and hosts share /tmp: two daemons
+// with one number wrote to the same files, and one of them died. On a kernel without this file
+// (checkpoint and restore) numbers stay as they are.
+static void number_processes(const struct host *host) {
+    FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "we");
+    if (last) {
+        fprintf(last, "%d", 1000 * (1 + host->number % 31)); // the most is 32767 or higher
+        fclose(last);
+    }
+}
+
 static void become_host(const struct host *host, const char *hosts_file, int channel) {
     struct failure outcome = {0};
     int tap = -1;
@@ -181,6 +193,8 @@ static void become_host(const struct host *host, const char *hosts_file, int cha
     if (sethostname(host->name, strlen(host->name)) != 0)
         note(&outcome, "own name");
     mount_own(host, hosts_file, &outcome);
+    if (host->processes)
+        number_processes(host);
     if (!failed(&outcome))
         tap = make_tap(host, &outcome);
     tell(channel, tap, &outcome);
