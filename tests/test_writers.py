@@ -68,6 +68,7 @@ IN_PLACE = {
         "src/core/whole.c": "the one place",
         "src/experiments/kernels/kernel.c": "a file of the kernel's",
         "src/tools/guard/lock.c": "the lock", "src/tools/guard/leftovers.c": "a mark",
+        "src/tools/net/hosts.c": "a setting of the kernel",
         "src/tools/net/switch.c": "a mark; a folder that gets its name when it is whole"}}
 
 
