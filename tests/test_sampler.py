@@ -252,7 +252,8 @@ def test_many_messages_have_a_tail(mpi, tmp_path):
     times = sorted(float(row["time_s"]) for row in rows)
     assert len(times) == 100000
     assert summary["max_s"] == pytest.approx(times[-1], rel=1e-9)
-    assert times[99890] <= summary["p999_s"] <= times[99910]
+    rounding = 1e-9 * times[99890]  # the two files have different numbers of digits
+    assert times[99890] - rounding <= summary["p999_s"] <= times[99910] + rounding
 
 
 COUNTS_FRAMES = """\
