@@ -191,7 +191,8 @@ def report(one, key, of, within):
               *(f"{way} over {side_of(way)} {effect}" for way, effect in effects.items()),
               *(f"with {words} {ratio}" for words, ratio in ways.items()), sep="; ", flush=True)
     if one.far(of):
-        way, found = min([("", found), *ways.items()],
-                         key=lambda pair: abs(math.log(pair[1].value)))
+        # A ratio with a difference of launches can be below 0 on a busy machine.
+        sensible = [("", found), *((way, ratio) for way, ratio in ways.items() if ratio.low > 0)]
+        way, found = min(sensible, key=lambda pair: abs(math.log(pair[1].value)))
         goal = ", ".join(filter(None, [goal, way]))
     say_beside(goal, one.share, found, again)

@@ -42,6 +42,17 @@ def test_what_ours_differs_by_from_itself_decides_nothing(capsys, monkeypatch):
     assert not benching.missed
 
 
+def test_a_control_below_0_explains_nothing(capsys, monkeypatch):
+    """Readings of a clock seemed to take less than no time, on a busy machine."""
+    monkeypatch.setattr(benching, "missed", [])
+    of = {"ours": dict.fromkeys(range(8), 0.8), "theirs": dict.fromkeys(range(8), 1.0)}
+    comparing.report(comparing.Comparison(
+        str, 0.05, ("8 B",), {}, pairs={"readings of a clock": ("ours", "theirs")},
+        adjusted=lambda _, times: dict.fromkeys(times, -0.65)), "8 B", of, {})
+    assert "NOT MET 8 B: 0.8" in capsys.readouterr().out
+    assert benching.missed
+
+
 @pytest.mark.parametrize(("ends", "blocks"), [((0.9, 1.1), 32), ((0.95, 1.05), 8)])
 def test_launches_are_told_that_would_decide(ends, blocks):
     """Half the width needs four times the launches."""
