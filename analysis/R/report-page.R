@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Turns a template of paragraphs and R chunks (`inst/report/*.Rmd`) and its values into a page: one
-# self-contained HTML file. The supported Markdown is what the templates use: headings, paragraphs
-# and `code`. Text from data is escaped, so that no character in it becomes markup.
+# Turns a template of R Markdown (`inst/report/*.Rmd`) and its values into a page: one
+# self-contained HTML file. Text from data is escaped, so that no character in it becomes markup.
 
 #' Write a page from a template.
 #'
@@ -12,8 +11,10 @@
 #'   page, which shows them by `embed_plot(NAME)` and has their names as `figures`.
 #' @param ... the cost of each plot, `work` of [save_plots()].
 #' @param finish function of the body's HTML.
+#' @param convert as for [knit_template()].
 #' @noRd
-render_page <- function(template, values, out_file, plots = list(), ..., finish = identity) {
+render_page <- function(template, values, out_file, plots = list(), ..., finish = identity,
+                        convert = commonmark::markdown_html) {
   figures <- file.path(dirname(out_file), "figures")
   labels <- save_plots(plots, figures, ...)
   message("writing ", out_file)
@@ -26,9 +27,11 @@ render_page <- function(template, values, out_file, plots = list(), ..., finish 
   values$embed_plot <- function(name, top = NULL) {
     embed_plot(labels[[name]], file.path(figures, paste0(name, ".svg")), embedded, top)
   }
-  parts <- template_parts(readLines(template, encoding = "UTF-8"))
-  body <- finish(render_parts(parts$body, list2env(values, parent = topenv())))
-  write_page(parts$head$title, body, out_file, contents = isTRUE(parts$head$contents))
+  lines <- readLines(template, encoding = "UTF-8")
+  ends <- which(lines == "---")[1:2]
+  head <- yaml::yaml.load(paste(lines[seq(ends[[1L]] + 1L, ends[[2L]] - 1L)], collapse = "\n"))
+  body <- finish(knit_template(lines[-seq_len(ends[[2L]])], values, convert))
+  write_page(head$title, body, out_file, contents = isTRUE(head$contents))
 }
 
 #' Write a page: its title, style and scripts around a body.
@@ -88,75 +91,39 @@ report_file <- function(name) {
   system.file("report", name, package = "cotejo", mustWork = TRUE)
 }
 
-#' A template in parts.
+#' The HTML of a template: knitr evaluates its R code, `convert` its Markdown.
 #'
-#' @return list: `head` (the list at its top), `body` (list of parts with `kind`, `text` and, of
-#'   chunks, `options`).
+#' The values of chunks are HTML and stay as they are. Text from data, in inline code, is escaped.
+#' @param lines of the template, without its head.
+#' @param convert function of Markdown that returns HTML.
+#' @return lines of HTML.
 #' @noRd
-template_parts <- function(lines) {
-  ends <- which(lines == "---")[1:2]
-  head <- yaml::yaml.load(paste(lines[seq(ends[[1L]] + 1L, ends[[2L]] - 1L)], collapse = "\n"))
-  lines <- lines[-seq_len(ends[[2L]])]
-  fence <- startsWith(lines, "```")
-  opens <- fence & cumsum(fence) %% 2L == 1L
-  inside <- fence | cumsum(fence) %% 2L == 1L
-  # A part is a chunk, a heading, or lines of text up to a blank line.
-  alone <- inside | startsWith(lines, "#")
-  begins <- opens | !inside & (lines == "" | alone | c(TRUE, alone)[seq_along(lines)])
-  body <- lapply(unname(split(lines, cumsum(begins))), function(text) {
-    if (startsWith(text[[1L]], "```")) {
-      list(
-        kind = "chunk", text = text[-c(1L, length(text))],
-        options = sub("^```\\{r[^,}]*,?(.*)\\}$", "\\1", text[[1L]])
-      )
-    } else {
-      list(kind = "text", text = paste(text[nzchar(text)], collapse = " "))
+knit_template <- function(lines, values, convert = commonmark::markdown_html) {
+  state <- list(knitr::opts_chunk, knitr::opts_knit, knitr::knit_hooks)
+  before <- lapply(state, \(one) one$get())
+  on.exit(Map(\(one, old) one$restore(old), state, before))
+  knitr::render_markdown()
+  knitr::opts_knit$set(progress = FALSE)
+  knitr::opts_chunk$set(
+    echo = FALSE, error = FALSE, message = FALSE, warning = FALSE, fig.keep = "none",
+    render = function(value, options) {
+      html <- if (!isFALSE(options$include)) html_text(value)
+      kept <- htmltools::htmlPreserve(paste(html, collapse = "\n"))
+      knitr::asis_output(paste0("\n\n", kept, "\n\n"))
     }
-  })
-  list(head = head, body = Filter(function(part) any(nzchar(part$text)), body))
+  )
+  knitr::knit_hooks$set(inline = function(value) escape_markdown(toString(value)))
+  text <- knitr::knit(text = lines, envir = list2env(values, parent = topenv()), quiet = TRUE)
+  kept <- htmltools::extractPreserveChunks(text)
+  html <- strsplit(convert(kept$value), "\n", fixed = TRUE)[[1L]]
+  # A chunk is a paragraph with the name of its HTML.
+  chunk <- match(html, sprintf("<p>%s</p>", names(kept$chunks)), nomatch = 0L)
+  html[chunk > 0L] <- kept$chunks[chunk]
+  unlist(strsplit(html, "\n", fixed = TRUE))
 }
 
-# The HTML of the parts of a template.
-#
-# Chunks with the option `apart` need only the first chunk, and no other part needs them. They are
-# rendered in processes of their own, all other parts together in one process. Chunks with the
-# option `forks` start processes themselves, so that this process renders them.
-render_parts <- function(parts, values) {
-  render <- function(part) {
-    list(if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values))
-  }
-  chunks <- vapply(parts, `[[`, "", "kind") == "chunk"
-  before <- seq_along(parts) <= match(TRUE, chunks, nomatch = 0L)
-  first <- lapply(parts[before], render)
-  parts <- parts[!before]
-  with_option <- function(name) {
-    vapply(parts, function(part) {
-      part$kind == "chunk" && isTRUE(as.list(options_of(part))[[name]])
-    }, NA)
-  }
-  forks <- with_option("forks")
-  apart <- with_option("apart")
-  groups <- c(as.list(which(apart)), list(which(!apart & !forks)))
-  html <- in_turns(seq_along(groups), \(i) lapply(parts[groups[[i]]], render))
-  html <- c(html, list(lapply(parts[forks], render)))
-  unlist(c(first, unlist(html, recursive = FALSE)[order(unlist(c(groups, which(forks))))]))
-}
-
-# The options of a chunk, such as `include = FALSE`, not evaluated.
-options_of <- function(chunk) parse(text = sprintf("list(%s)", chunk$options))[[1L]]
-
-# Evaluate a chunk: visible results of its expressions are shown, as in R's console.
-run_chunk <- function(chunk, values) {
-  options <- eval(options_of(chunk), values)
-  if (isFALSE(options$eval)) {
-    return(NULL)
-  }
-  shown <- lapply(parse(text = chunk$text, keep.source = FALSE), function(expression) {
-    out <- withVisible(eval(expression, values))
-    if (out$visible && !isFALSE(options$include)) html_text(out$value)
-  })
-  unlist(shown)
-}
+# Text without markup: a backslash before each character that may have a meaning in Markdown.
+escape_markdown <- function(text) gsub("([!-/:-@\\[-`{-~])", "\\\\\\1", text, perl = TRUE)
 
 # The HTML of the results of a chunk, in pieces. Megabytes of figures and tables, which are HTML
 # already, are not written again: neither alone, nor in a list, as `fold()` returns them.
@@ -171,31 +138,6 @@ html_text <- function(value) {
 }
 
 is_html <- function(value) is.character(value) && inherits(value, "html")
-
-# A heading or a paragraph, with its inline R evaluated.
-render_text <- function(text, values) {
-  level <- attr(regexpr("^#*", text), "match.length")
-  text <- inline(trimws(substring(text, level + 1L)), values)
-  if (level > 0L) sprintf("<h%d>%s</h%d>", level, text, level) else sprintf("<p>%s</p>", text)
-}
-
-inline <- function(text, values) {
-  found <- gregexpr("`[^`]+`", text)[[1L]]
-  if (found[[1L]] < 0L) {
-    return(htmlEscape(text))
-  }
-  codes <- regmatches(text, list(found))[[1L]]
-  codes <- vapply(substr(codes, 2L, nchar(codes) - 1L), function(code) {
-    if (startsWith(code, "r ")) {
-      value <- eval(parse(text = substring(code, 3L)), values)
-      htmlEscape(paste(as.character(value), collapse = ", "))
-    } else {
-      sprintf("<code>%s</code>", htmlEscape(code))
-    }
-  }, "")
-  between <- htmlEscape(regmatches(text, list(found), invert = TRUE)[[1L]])
-  paste(c(rbind(between, c(codes, ""))), collapse = "")
-}
 
 #' Give headings names to link to, and list the sections.
 #'

@@ -45,9 +45,9 @@ write_paper_of <- function(study, source, out_file, session, published) {
     claims = claims, authors = authors_of(file.path(dirname(source), "..", "CITATION.cff"))
   )
   plots <- list(claims = plot_claims(claims))
-  with_facts(render_page(source, given, out_file, plots, finish = function(body) {
-    link_citations(link_facts(body))
-  }))
+  with_facts(render_page(
+    source, given, out_file, plots, finish = link_facts, convert = pandoc_html
+  ))
   data <- c(
     write_fact_data(given, dirname(out_file)), copy_exhibit_data(given, dirname(out_file)),
     write_references(dirname(out_file))
@@ -84,8 +84,6 @@ STUDIES <- c(
 name_of_study <- function(study) {
   if (study %in% names(STUDIES)) STUDIES[[study]] else "This project"
 }
-
-paper_studies <- function() paste0(STUDIES, " [@", names(STUDIES), "]", collapse = "; ")
 
 # The machines of the launches: one row per site, however many networks were emulated there.
 paper_sites <- function(used) {

@@ -48,8 +48,8 @@ write_study <- function(study, out_file, session, published) {
   figures <- list_figures(study)
   study$questions <- questions_of(study, figures)
   render_page(
-    "report", list(study = study, out_file = out_file), out_file, plots_of_study(study, figures),
-    figures$work
+    "report", list(study = study, sections = compute_sections(study), out_file = out_file),
+    out_file, plots_of_study(study, figures), figures$work
   )
   list(
     coverage = study$exhibits, page = c(basename(out_file), question_pages(study)),

@@ -112,8 +112,10 @@ test_that("a file of bytes at random is refused, whatever they are", {
 test_that("text from data is text on a page", {
   evil <- "a <script>alert(1)</script> & *b* [c](javascript:d) `r 1`"
   whole <- "a &lt;script&gt;alert(1)&lt;/script&gt; &amp; *b* [c](javascript:d) `r 1`"
-  values <- list2env(list(evil = evil), parent = topenv())
-  expect_identical(render_text("`r evil`", values), sprintf("<p>%s</p>", whole))
+  for (convert in list(commonmark::markdown_html, pandoc_html)) {
+    html <- knit_template("`r evil`", list(evil = evil), convert)
+    expect_identical(html, sprintf("<p>%s</p>", whole))
+  }
   table <- html_table(data.table::data.table(x = evil), evil)
   expect_match(table, sprintf(">%s</td>", whole), fixed = TRUE)
   expect_match(table, sprintf(">%s</caption>", whole), fixed = TRUE)

@@ -18,7 +18,7 @@ test_that("headings, paragraphs, code and chunks become HTML, in their order", {
   suppressMessages(render_page(file, list(x = 1), out))
   html <- paste(readLines(out), collapse = "\n")
   expect_match(html, "<title>A &amp; B</title>", fixed = TRUE)
-  expect_match(html, "<p>Two lines of <code>code</code> with 2 in them.</p>", fixed = TRUE)
+  expect_match(html, "<p>Two lines of <code>code</code>\nwith 2 in them.</p>", fixed = TRUE)
   expect_match(html, "<p>one</p>\n<ul><li>a</li><li>b</li></ul>", fixed = TRUE)
   expect_match(html, "<li><a href=\"#first-1\">First</a></li>", fixed = TRUE)
   expect_match(html, paste0(
@@ -84,25 +84,29 @@ test_that("cells that come again are alike, and columns of one name have each th
   ))
 })
 
-test_that("parts stand in their order, whichever of them are rendered apart", {
-  chunk <- function(code, options = "") c(sprintf("```{r%s}", options), code, "```", "")
-  parts <- template_parts(c(
-    "---", "title: T", "---", "", "Before.", "", chunk(c("x <- 1", "htmltools::HTML(x)")),
-    "Text.", "", chunk("htmltools::HTML(x + 1)", ", apart = TRUE"),
-    chunk(c("x <- x + 10", "htmltools::HTML(x)")),
-    chunk("htmltools::HTML(x + 100)", ", apart = TRUE"),
-    chunk("htmltools::HTML(may_fork())", ", forks = TRUE"), "`r x`"
-  ))$body
-  expect_identical(
-    vapply(parts, `[[`, "", "kind"), c("text", "chunk", "text", rep("chunk", 4L), "text")
-  )
+test_that("the parts of a template come in their order, and leave no state of knitr", {
+  before <- list(knitr::opts_chunk$get(), knitr::knit_hooks$get(), knitr::opts_knit$get())
+  html <- knit_template(c(
+    "Before.", "", "```{r}", "x <- 1", "htmltools::HTML(\"<h2>A</h2>\\n\\n<p>*b*</p>\")",
+    "htmltools::HTML(x)", "```", "", "## Title `r x`", "", "```{r, eval = x > 1}", "stop()", "```", "",
+    "```{r, include = FALSE}", "x <- 2", "x", "```", "", "Text `r x` of `code`."
+  ), list())
+  expect_identical(html[nzchar(html)], c(
+    "<p>Before.</p>", "<h2>A</h2>", "<p>*b*</p>", "1", "<h2>Title 1</h2>",
+    "<p>Text 2 of <code>code</code>.</p>"
+  ))
+  after <- list(knitr::opts_chunk$get(), knitr::knit_hooks$get(), knitr::opts_knit$get())
+  expect_identical(after, before)
+  expect_error(knit_template(c("```{r}", "refuse(\"because\")", "```"), list()), "because")
+})
+
+test_that("the sections of a report come in their order, whichever process computes them", {
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
-  html <- render_parts(parts, new.env(parent = topenv()))
-  expect_identical(trimws(html), c(
-    "<p>Before.</p>", "1", "<p>Text.</p>", "2", "11", "101", "TRUE", "<p>11</p>"
-  ))
-  expect_identical(render_parts(parts[1L], new.env()), "<p>Before.</p>")
+  html <- with_replaced("sections_of_report", function() {
+    list(first = function(study) htmltools::tags$p(study), second = function(study) NULL)
+  }, compute_sections("x"))
+  expect_identical(html, list(first = list(htmltools::HTML("<p>x</p>")), second = list()))
 })
 
 test_that("a page embeds few figures and loads many when shown, with links to the files", {

@@ -37,7 +37,7 @@ test_that("the paper has its sections and computes what it says", {
   expect_match(text, "At most three figures of each study are shown: first those with published")
   expect_match(text, "2 libraries in 24 launches on 1 site", fixed = TRUE)
   expect_match(text, "printed conclusions hold", fixed = TRUE)
-  expect_match(text, "doi:10.1145/2807591.2807644", fixed = TRUE)
+  expect_match(text, "https://doi.org/10.1145/2807591.2807644", fixed = TRUE)
   # Each citation leads to its entry, which is also available for other papers.
   expect_false(grepl("[@", html, fixed = TRUE))
   cited <- regmatches(html, gregexpr("href=\"#ref-[a-z]+\"", html))[[1L]]
@@ -203,11 +203,22 @@ test_that("the paper is written without its PDF where no browser prints it", {
   expect_identical(basename(c(none, failed)), character())
 })
 
-test_that("a citation that nobody listed is refused, in any locale", {
-  expect_error(link_citations("as [@nobody] says"), "cites nobody: not listed")
+test_that("citations are links to the list of references, in any locale", {
   before <- Sys.getlocale("LC_CTYPE")
   on.exit(Sys.setlocale("LC_CTYPE", before))
   Sys.setlocale("LC_CTYPE", "C")
-  expect_false(grepl("U+00", list_of_references(), fixed = TRUE))
-  expect_identical(Sys.getlocale("LC_CTYPE"), "C")
+  html <- pandoc_html("@finisterrae said it [@yuen].\n\n::: {#refs}\n:::")
+  link <- "it <span class=\"citation\" data-cites=\"yuen\">(<a href=\"#ref-yuen\" role=\"doc-biblioref\">Yuen 1974</a>)"
+  expect_match(html, link, fixed = TRUE)
+  expect_match(html, "<div id=\"ref-yuen\"", fixed = TRUE)
+  expect_match(html, "\u00c1lvarez Mall\u00f3n, D., ", fixed = TRUE)
+})
+
+test_that("a citation without an entry, and a machine without pandoc, are refused in one line", {
+  refused <- function(text, why) expect_error(pandoc_html(text), why, class = "cotejo_refused")
+  refused("as [@nobody] says", "citation nobody not found")
+  before <- Sys.getenv("PATH")
+  on.exit(Sys.setenv(PATH = before))
+  Sys.setenv(PATH = fresh_folder())
+  refused("text", "pandoc is not on PATH")
 })

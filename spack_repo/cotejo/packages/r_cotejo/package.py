@@ -14,11 +14,14 @@ class RCotejo(CotejoSource, RPackage):
 
     with default_args(type=("build", "run")):
         depends_on("r@4.2:")
+        depends_on("pandoc@2.11:")
+        depends_on("r-commonmark")
         depends_on("r-data-table@1.14.2:")
         depends_on("r-diptest")
         depends_on("r-ggplot2@3.4:")
         depends_on("r-htmltools")
         depends_on("r-jsonlite")
+        depends_on("r-knitr@1.40:")
         depends_on("r-limma")
         depends_on("r-rlang@1:")
         depends_on("r-svglite@2.1:")

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sections of a report that are computed at the same time, each as HTML.
+
+#' Compute sections of a report, in as many processes as there are cores.
+#'
+#' @return list of HTML: `answer`, `times`, `settings`, `agreement`, `unusual`.
+#' @noRd
+compute_sections <- function(study) {
+  sections <- sections_of_report()
+  html <- in_turns(seq_along(sections), function(i) {
+    lapply(html_text(sections[[i]](study)), htmltools::HTML)
+  })
+  stats::setNames(html, names(sections))
+}
+
+sections_of_report <- function() {
+  list(
+    answer = section_of_answer, times = other_times, settings = section_of_settings,
+    agreement = section_of_agreement, unusual = section_of_unusual
+  )
+}
+
+# The first screen: the cards, the map of the fastest libraries, and the answer in sentences.
+section_of_answer <- function(study) {
+  mpis <- title_of(unique(study$used$mpi))
+  own <- c(study$merits$cards, study$setting_cards)
+  if (length(study$cards)) {
+    winners <- winners_by_class(study$comparison)
+    htmltools::tagList(
+      if (nrow(winners)) {
+        said <- three_sentences(study$comparison, winners, study$used)
+        htmltools::tagList(
+          first_cards(study$cards), winner_map(winners, unique(study$used$mpi)),
+          htmltools::tags$p(class = "hint", paste(
+            "Each cell names the library that wins at more than half of its message sizes, and",
+            "its largest lead over the next library. If no library wins, it names the libraries",
+            "that can be the fastest, and their largest lead over the others."
+          )),
+          htmltools::tags$p(htmltools::tags$strong(paste(said[-3L], collapse = " "))),
+          htmltools::tags$p(
+            said[3L], htmltools::tags$a(href = ANSWERS, "All answers as JSON"), "."
+          ),
+          if (length(own)) first_cards(own, also_led = TRUE),
+          htmltools::HTML(CONTENTS),
+          fold("All outcomes by question", html_table(table_matrix(winners), paste(
+            "The library that is faster than every other, or those that can be; the factors by",
+            "which the next library is slower, and the number of such tests (over all placements,",
+            "numbers of ranks and parameters). n: the smallest number of launches of a library."
+          ), "n"))
+        )
+      }
+    )
+  } else if (length(own)) {
+    htmltools::tagList(first_cards(own, also_led = TRUE), htmltools::HTML(CONTENTS))
+  } else if (length(mpis) == 1L) {
+    htmltools::tags$p(sprintf("Only %s was measured: there is nothing to compare it with.", mpis))
+  } else {
+    htmltools::tags$p("No pair of MPIs was measured under the same conditions: see below.")
+  }
+}
+
+# Each MPI against itself with another setting.
+section_of_settings <- function(study) {
+  if (nrow(study$settings)) {
+    htmltools::tagList(
+      htmltools::tags$h2("Effects of settings"),
+      htmltools::tags$p("Each MPI against itself: the difference is the setting made by hand."),
+      if (has_pages(study)) htmltools::tags$p(CARD_WORDS),
+      html_cards(study$setting_cards),
+      lapply(strata_tables(
+        study$settings, cells_of_comparison(study$settings),
+        function(title, at) "Ratio: time with the first over time with the second.",
+        COMPARISON_TEXTS, c("site", "test", "mpi", "transport", "operation")
+      ), function(part) fold(part$title, part$html))
+    )
+  }
+}
+
+# The times of cotejo against those of the Intel MPI Benchmarks.
+section_of_agreement <- function(study) {
+  if (nrow(study$agreement)) {
+    table <- cbind(data.table::data.table(MPI = title_of(study$agreement$mpi)),
+      table_comparison(study$agreement[, !"mpi"]))
+    verdicts <- table(study$agreement$verdict, useNA = "ifany")
+    htmltools::tagList(
+      htmltools::tags$h2("Agreement with the Intel MPI Benchmarks"),
+      htmltools::tags$p(sprintf(
+        "The same MPI, transport, placement and size measured by both tools: %s of %d sizes.",
+        paste(verdicts, names(verdicts), collapse = ", "), nrow(study$agreement)
+      ), "IMB reports a mean of one run, cotejo the median of samples."),
+      fold("By size", html_table(table, "First and second are tools.", "Size"))
+    )
+  }
+}
+
+# Launches that are unusually slow or fast, drift, serial dependence and modes.
+section_of_unusual <- function(study) {
+  out <- study$flags$outlying
+  modes <- study$flags$modes
+  htmltools::tagList(
+    if (nrow(out)) {
+      table <- table_outlying(out)
+      fold(
+        sprintf(
+          "Unusually slow or fast at some size: %d of %s. They are part of the results.",
+          length(unique(out$key)), count_of(nrow(study$used), "launch", "launches")
+        ),
+        html_table(
+          table, "Launches over 1.5 times their configuration's median, or under 1/1.5 of it.",
+          names(table)[-(1:2)]
+        )
+      )
+    } else {
+      htmltools::tags$p(
+        "No launch is over 1.5 times its configuration's median, or under 1/1.5 of it."
+      )
+    },
+    fold_long(table_drift(study$drift), paste(
+      "Drift over the blocks of a session. Change: all times from the first block to the last",
+      "(Theil's slope). p: Kendall's test. Blocks from, to: range of single blocks about their",
+      "median. First block: compared with the other blocks; it is a warm-up if it is slower by",
+      "more than three robust standard deviations. Each block has every configuration, so that",
+      "drift cancels in comparisons within blocks."
+    ), c("Blocks", "Change", "p", "Blocks from", "to", "First block")),
+    if (nrow(study$serial)) {
+      fold_long(table_serial(study$serial), paste(
+        "Serial dependence: correlation of launches with those of the block before, after the",
+        "mean of the libraries in a block is removed (one-sided p of permutations of the blocks).",
+        "The tests of comparisons take blocks as independent."
+      ), c("Blocks", "Series", "Lag-1 correlation", "p"))
+    },
+    if (nrow(modes)) {
+      table <- data.table::data.table(
+        MPI = title_of(modes$mpi), Operation = title_of(modes$operation),
+        Transport = title_of(modes$transport), Size = format_bytes(modes$bytes), n = modes$n,
+        `Dip test p` = format_p(modes$p)
+      )
+      fold_long(table, paste(
+        "Configurations whose launches have more than one mode (Hartigan's dip test, 1 %, not",
+        "corrected): one median does not say all of them."
+      ), c("Size", "n", "Dip test p"))
+    } else {
+      htmltools::tags$p("No configuration of ten launches or more shows several modes.")
+    }
+  )
+}
