@@ -2,6 +2,7 @@
 """Documents and the texts of commands follow the language rules of CONTRIBUTING.md."""
 
 import ast
+import csv
 import functools
 import json
 import re
@@ -173,6 +174,21 @@ def words_of_figures():
     return [*texts(yaml.safe_load((REPO / "analysis/inst/words.yaml").read_text()))]
 
 
+def texts_of_data():
+    """The descriptions of the JSON schemas, and the conclusions of the studies."""
+    def descriptions(part):
+        for name, value in part.items() if isinstance(part, dict) else enumerate(part):
+            if name in ("description", "title") and isinstance(value, str):
+                yield value
+            elif isinstance(value, dict | list):
+                yield from descriptions(value)
+    texts = {f"{path.name}.md": [*descriptions(json.loads(path.read_text()))]
+             for path in (REPO / "analysis/inst").glob("*.schema.json")}
+    with (REPO / "data/published/claims.csv").open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    return {**texts, "claims.csv.md": [row[name] for row in rows for name in ("says", "note")]}
+
+
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory):
     """All texts, and the rules that they break."""
@@ -184,13 +200,14 @@ def checked(tmp_path_factory):
     texts |= {f"{name}.messages.md": [*messages_of(REPO / name)] for name in CODE}
     texts |= {f"{name}.report.md": [*texts_of_r(REPO / name)] for name in R_PAGES}
     texts |= {"make.md": lines_of_make(), "words.figures.md": words_of_figures()}
+    texts |= texts_of_data()
     return texts, faults_in(tmp_path_factory.mktemp("texts"), texts)
 
 
 KINDS = [*(f"{folder}/.*[.]comments[.]md" for folder in FOLDERS),
          *(f"{folder}/.*[.]messages[.]md" for folder in sorted({n.split("/")[0] for n in CODE})),
          *(re.escape(f"{name}.report.md") for name in R_PAGES), *map(re.escape, PAGES),
-         "make[.]md", "words[.]figures[.]md"]
+         "make[.]md", "words[.]figures[.]md", *map(re.escape, texts_of_data())]
 
 
 @pytest.mark.parametrize("kind", KINDS)
