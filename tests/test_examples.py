@@ -266,3 +266,52 @@ def test_the_example_of_an_upgrade_shows_what_the_page_says(checkout):
     page = (checkout / "report-upgrade/compare.html").read_text()
     numbers = {round(float(text), 2) for text in re.findall(r"\d+\.\d+", page)}
     assert "MPICH" in page and {0.92, 0.20} <= numbers
+
+
+def unpack(session, folder):
+    """Unpacks a session of the dataset into a folder of results."""
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["tar", "-xf", families.REPO / f"data/reference/{session}.tar.xz",
+                    "-C", folder], check=True)
+
+
+def test_the_examples_of_the_studies_draw_and_judge(checkout):
+    """With one session of the dataset, so that it takes seconds."""
+    (checkout / "data").unlink()
+    session = "local/20261125T151453Z"
+    archive = checkout / f"data/reference/{session}.tar.xz"
+    archive.parent.mkdir(parents=True)
+    shutil.copy(families.REPO / f"data/reference/{session}.tar.xz", archive)
+    sums = (families.REPO / "data/reference/SHA256SUMS").read_text().splitlines(keepends=True)
+    (checkout / "data/reference/SHA256SUMS").write_text(
+        "".join(line for line in sums if session in line))
+    (checkout / "data/published").symlink_to(families.REPO / "data/published")
+    (checkout / "CITATION.cff").symlink_to(families.REPO / "CITATION.cff")
+    follow(checkout, code_of("studies.md", ""))
+    assert [*(checkout / "figures").glob("*/*.svg")]
+    assert "stival" in (checkout / "figures/index.html").read_text().lower()
+    assert "Five studies" in (checkout / "report/paper.html").read_text()
+
+
+def test_the_example_of_a_history_names_the_change(checkout):
+    for archive in (families.REPO / "data/reference/questions/history/local").glob("*.tar.xz"):
+        unpack(f"questions/history/local/{archive.name.removesuffix('.tar.xz')}",
+               checkout / "results/local")
+    follow(checkout, code_of("releases.md", "", 1))
+    assert "library" in (checkout / "report/history.html").read_text()
+    assert (checkout / "report/history.json").exists()
+
+
+def test_the_example_of_algorithms_lists_those_of_the_library(checkout):
+    done = follow(checkout, code_of("algorithms.md", ""))
+    assert "bcast" in done.stdout and "knomial" in done.stdout
+
+
+@pytest.mark.alone
+def test_the_example_of_a_program_compares_its_figure_of_merit(checkout):
+    for name in ("programs", "site_configs", "src"):
+        (checkout / name).symlink_to(families.REPO / name)
+    follow(checkout, code_of("programs.md", "").splitlines()[-1])
+    page = (checkout / "report/report.html").read_text()
+    assert "Figures of merit" in page
+    assert all(name in page for name in ("Open MPI", "MPICH", "Intel MPI"))

@@ -155,7 +155,10 @@ def test_a_command_that_yaml_takes_for_no_text_is_said_with_its_cure(value, said
 def test_a_program_of_the_command_line_is_text_whatever_it_looks_like(
         command, tmp_path, monkeypatch):
     monkeypatch.setenv("COTEJO_STACK", str(tmp_path))
-    assert any_program.load(any_program.given(command, ranks=2)).command == command
+    path = any_program.given(command, ranks=2)
+    assert any_program.load(path).command == command
+    # Its name, as in the command of a card, means the same declaration.
+    assert any_program.given(path.stem) == path
 
 
 @pytest.mark.parametrize("command", ["y", "./no-such"])

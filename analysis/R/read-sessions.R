@@ -5,8 +5,8 @@
 #'
 #' @param dir as for [read_results()].
 #' @return list of data.tables, each of which may have no rows. `sessions`: `site`, `session`,
-#'   `seed`, `tag`, `blocks`, `finished`, `tries` (`NA`: version 1), and the list columns `cells`,
-#'   `reached` (launches by cell), `families` (tables `name`, `title`, `colour`, `order`),
+#'   `seed`, `tag`, `blocks`, `sizes`, `set` (variables), `program`, `finished`, `tries` (`NA`:
+#'   version 1), and the list columns `cells`, `reached` (launches by cell), `families` (tables `name`, `title`, `colour`, `order`),
 #'   `transports` (tables `name`, `title`), `skipped` (`cell`, `reason`; configurations that the
 #'   site cannot measure) and `accidents` (by cell). `audit`: `site`, `session`,
 #'   `mpi`, `item`, `value`. `broken`, the files that were left out: `file`, `what`.
@@ -58,7 +58,8 @@ read_plan <- function(file) {
   data.table(
     site = site_of(file), session = session_of(file),
     seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
-    sizes = if (is.null(plan$sizes)) "" else plan$sizes,
+    sizes = text_or_empty(plan$sizes), set = text_or_empty(plan$set),
+    program = text_or_empty(plan$program),
     finished = plan$finished, cells = list(vapply(plan$cells, text_of, "")),
     # Cells of a study with --until that were precise enough after so many launches.
     reached = list(vapply(plan$reached, as.integer, 0L)),
@@ -69,6 +70,8 @@ read_plan <- function(file) {
     tries = if (is.null(plan$tries)) NA_integer_ else as.integer(plan$tries)
   )
 }
+
+text_or_empty <- function(value) if (is.null(value)) "" else text_of(value)
 
 # SITE and SESSION from the path of a file in a session's folder.
 session_of <- function(file) basename(dirname(file))

@@ -6,8 +6,8 @@
 #' [answer()] takes all figures as times. Cards of figures of merit get the unit and its better
 #' direction in their title. If the figure is no time, "worse" replaces "takes longer".
 #' @noRd
-answer_merits <- function(comparison) {
-  lapply(answer(comparison), function(card) {
+answer_merits <- function(comparison, study = NULL) {
+  lapply(answer(comparison, study), function(card) {
     unit <- card$place$figure_unit
     if (is.null(unit)) {
       return(card)

@@ -150,9 +150,11 @@ cells_of <- function(head, launches, sessions) {
   list(
     command = paste0(
       if (head$site != "local") sprintf("COTEJO_SITE=%s ", head$site), "make study",
-      if (nrow(last)) sprintf(" TAG=%s", last$tag),
+      if (nrow(last) && !nzchar(last$program)) sprintf(" TAG=%s", last$tag),
       sprintf(" CELLS='^%s\\..*\\.%s\\.%s'", head$test, head$transport, head$placement),
-      if (nrow(last) && nzchar(last$sizes)) sprintf(" SIZES=%s", last$sizes)
+      if (nrow(last) && nzchar(last$sizes)) sprintf(" SIZES=%s", last$sizes),
+      if (nrow(last) && nzchar(last$set)) paste0(" SET=", shQuote(last$set, "sh")),
+      if (nrow(last) && nzchar(last$program)) sprintf(" PROGRAM=%s", last$program)
     ),
     block_s = sum(each$wall_s + OVERHEAD_S)
   )

@@ -42,9 +42,10 @@ write_study <- function(study, out_file, session, published) {
   )
   for (line in study$advice) message("advice: ", one_line(line))
   study$cards <- answer(study$comparison, study)
-  write_answers(study$cards, file.path(dirname(out_file), ANSWERS))
-  study$merits$cards <- answer_merits(study$merits$comparison)
-  study$setting_cards <- answer_merits(study$settings)
+  study$merits$cards <- answer_merits(study$merits$comparison, study)
+  study$setting_cards <- answer_merits(study$settings, study)
+  cards <- c(study$cards, study$merits$cards, study$setting_cards)
+  write_answers(cards, file.path(dirname(out_file), ANSWERS))
   figures <- list_figures(study)
   study$questions <- questions_of(study, figures)
   render_page(
@@ -54,9 +55,7 @@ write_study <- function(study, out_file, session, published) {
   list(
     coverage = study$exhibits, page = c(basename(out_file), question_pages(study)),
     figures = figures$name, answers = ANSWERS,
-    said = say_cards(newest_first(
-      c(study$cards, study$merits$cards, study$setting_cards), study$used
-    ))
+    said = say_cards(newest_first(cards, study$used))
   )
 }
 

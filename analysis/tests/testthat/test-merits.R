@@ -2,12 +2,12 @@
 # Figures of merit in their own units: the better direction in tables, words and verdicts.
 
 planted_merits <- function(better = "more", unit = "GFLOP/s", of = c(openmpi = 10, mpich = 12),
-                           bytes = 0) {
+                           bytes = 0, spread = 0.005) {
   folder <- fresh_folder()
   set.seed(1L)
   for (launch in 1:8) {
     for (mpi in names(of)) {
-      value <- of[[mpi]] * exp(stats::rnorm(1L, 0, 0.005))
+      value <- of[[mpi]] * exp(stats::rnorm(1L, 0, spread))
       scale <- if (unit == "us") 1e-6 else 1e-9
       time <- if (better == "more") 1 / value else value * scale
       description <- make_description(mpi, launch = launch, experiment = "app")
@@ -39,6 +39,13 @@ test_that("more is better where it is said so, in the program's unit", {
   expect_match(card$title, ", in GFLOP/s, more is better$")
   expect_match(card$lines[[1L]], "^MPICH; Open MPI is (19|2[01]) % worse [(]at least [0-9]+ %[)]$")
   expect_identical(card$orders[[1L]]$text, card$lines[[1L]])
+})
+
+test_that("a card of a figure that is not settled has the command that settles it", {
+  study <- suppressMessages(analyse(planted_merits(of = c(openmpi = 10, mpich = 10), spread = 0.2)))
+  card <- answer_merits(study$merits$comparison, study)[[1L]]
+  expect_match(card$to_settle$command, "^make study .*CELLS='.*LAUNCHES=[0-9]+$")
+  expect_match(card$lines[[length(card$lines)]], "^To settle: ")
 })
 
 test_that("less is better, of what is no time too", {

@@ -69,15 +69,15 @@ test_that("equal and unclear configurations are not called different", {
   )
 })
 
-test_that("the command of a card names the sizes that its session was given", {
+test_that("the command of a card has the sizes, variables and program of its session", {
   folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, cv = 0.2,
     seed = 5L)
   file <- file.path(folder, "local", "20261121T070000Z", "session.json")
-  command <- function(sizes) {
+  command <- function(sizes, set = "", program = "") {
     cells <- sprintf("pingpong_quick.%s.shm.near", names(MPIS))
     write_json(list(
       tag = "quick", blocks = 10L, seed = 42L, cells = as.list(cells), begun = "", finished = "",
-      sizes = sizes, reframe_s = 1
+      sizes = sizes, set = set, program = program, reframe_s = 1
     ), file)
     study <- suppressMessages(analyse(folder))
     answer(study$comparison, study)[[1L]]$to_settle$command
@@ -85,6 +85,9 @@ test_that("the command of a card names the sizes that its session was given", {
   expect_match(command("8Ki,1:64:x2"), "shm\\\\.near' SIZES=8Ki,1:64:x2 LAUNCHES=[0-9]+$")
   expect_match(command(""), "make study TAG=quick CELLS='.*shm\\\\.near' LAUNCHES=[0-9]+$")
   expect_no_match(command("8;id"), ";", fixed = TRUE)
+  expect_match(command("", "A=b|c;$d"), "near' SET='A=b[|]c;[$]d' LAUNCHES=[0-9]+$")
+  expect_match(command("", "", "app-1"), "make study CELLS='.*near' PROGRAM=app-1 LAUNCHES=[0-9]+$")
+  expect_no_match(command("", "", "x;id"), ";", fixed = TRUE)
 })
 
 test_that("warnings stand on the card of the question that they concern", {

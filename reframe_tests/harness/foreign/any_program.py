@@ -64,9 +64,12 @@ PLACES = ("mpi", "family", "stack", "out", "ranks", "threads", "repo")
 
 def given(name, metric="", **more):
     """The file that declares a program of the command line: that of `programs/`, or one that is
-    written into the stack. `more`: unit, better, check, build, ranks, threads, where given."""
-    known = FOLDER / f"{name}.yaml"
-    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) and known.exists():
+    written into the stack, whose name is also accepted. `more`: unit, better, check, build, ranks,
+    threads, where given."""
+    written = families.stack_prefix() / "programs"
+    known = next((path for path in (FOLDER / f"{name}.yaml", written / f"{name}.yaml")
+                  if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) and path.exists()), None)
+    if known:
         extra = [key for key, value in {"metric": metric, **more}.items() if value]
         if extra:
             raise ValueError(f"{known.name} says all of {name}; leave out "
@@ -85,7 +88,7 @@ def given(name, metric="", **more):
                          "group")
     word = re.sub(r"[^A-Za-z0-9_-]", "_", pathlib.Path(shlex.split(name)[0]).stem) or "program"
     mark = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:8]
-    path = families.stack_prefix() / "programs" / f"{word.strip('_-') or 'program'}-{mark}.yaml"
+    path = written / f"{word.strip('_-') or 'program'}-{mark}.yaml"
     program.made(path.stem, data, "PROGRAM")
     path.parent.mkdir(parents=True, exist_ok=True)
     # JSON is YAML whose texts stay texts, whatever they look like.
