@@ -16,14 +16,15 @@ from tests.launching import FAMILIES, PRESENT, STACK
 #: Files of tests that start no ranks: tests/run.sh runs them beside other suites, with tests of
 #: other files that are marked so.
 BESIDE = {f"test_{name}.py" for name in (
-    "abi", "accidents", "added_mpis", "answers", "artifact", "bad_input", "base", "benching", "ci",
-    "clock_readers", "closed", "comparison", "compilers", "cores", "counters", "dataset", "docs",
-    "environment", "examples", "exhibits", "figures", "findings", "guard", "house", "imb",
-    "job_scripts", "language", "launches", "make", "mistakes", "new_site", "operations", "pages",
-    "peers", "performance", "placements", "planning", "references", "reframes_own", "release",
-    "releases", "removal", "scales", "sessions", "setup", "silence", "simulated", "site_files",
-    "sites", "spack", "spack_commands", "spack_starters", "spack_views", "submission",
-    "topologies", "tuning", "turns", "until", "writers")}
+    "abi", "accidents", "added_mpis", "answers", "artifact", "bad_input", "base", "benching",
+    "ci", "clock_readers", "closed", "comparison", "compilers", "cores", "counters", "dataset",
+    "docs", "environment", "examples", "exhibits", "figures", "findings", "guard", "house",
+    "imb", "job_scripts", "language", "launches", "make", "message_forms", "mistakes",
+    "new_site", "operations", "pages", "peers", "performance", "placements", "planning",
+    "references", "reframes_own", "release", "releases", "removal", "scales", "sessions",
+    "setup", "silence", "simulated", "site_files", "sites", "spack", "spack_commands",
+    "spack_starters", "spack_views", "submission", "topologies", "tuning", "turns", "until",
+    "writers")}
 #: Files of tests that measure: they have the machine for themselves, as have tests of other files
 #: that are marked so. All other tests launch one after the other, and judge no times.
 ALONE = {f"test_{name}.py" for name in (
