@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Writes tables as JSON, column by column, and the answer cards to answers.json.
 
+# The file of the answers, beside the report.
+ANSWERS <- "answers.json"
+
 #' Write cards as JSON, as `answers.schema.json` of the package describes it.
 #'
 #' All cards are written at once, column by column: writing each of some thousand tables alone
