@@ -14,7 +14,7 @@
 #' @param convert as for [knit_template()].
 #' @noRd
 render_page <- function(template, values, out_file, plots = list(), ..., finish = identity,
-                        convert = commonmark::markdown_html) {
+                        convert = markdown_html) {
   figures <- file.path(dirname(out_file), "figures")
   labels <- save_plots(plots, figures, ...)
   message("writing ", out_file)
@@ -98,7 +98,7 @@ report_file <- function(name) {
 #' @param convert function of Markdown that returns HTML.
 #' @return lines of HTML.
 #' @noRd
-knit_template <- function(lines, values, convert = commonmark::markdown_html) {
+knit_template <- function(lines, values, convert = markdown_html) {
   state <- list(knitr::opts_chunk, knitr::opts_knit, knitr::knit_hooks)
   before <- lapply(state, \(one) one$get())
   on.exit(Map(\(one, old) one$restore(old), state, before))
@@ -121,6 +121,8 @@ knit_template <- function(lines, values, convert = commonmark::markdown_html) {
   html[chunk > 0L] <- kept$chunks[chunk]
   unlist(strsplit(html, "\n", fixed = TRUE))
 }
+
+markdown_html <- function(text) commonmark::markdown_html(text)
 
 # Text without markup: a backslash before each character that may have a meaning in Markdown.
 escape_markdown <- function(text) gsub("([!-/:-@\\[-`{-~])", "\\\\\\1", text, perl = TRUE)
