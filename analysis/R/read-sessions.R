@@ -6,7 +6,8 @@
 #' @param dir as for [read_results()].
 #' @return list of data.tables, each of which may have no rows. `sessions`: `site`, `session`,
 #'   `seed`, `tag`, `blocks`, `sizes`, `set` (variables), `program`, `finished`, `tries` (`NA`:
-#'   version 1), and the list columns `cells`, `reached` (launches by cell), `families` (tables `name`, `title`, `colour`, `order`),
+#'   version 1), and the list columns `cells`, `reached` (launches by cell), `families` (tables
+#'   `name`, `title`, `colour`, `order`),
 #'   `transports` (tables `name`, `title`), `skipped` (`cell`, `reason`; configurations that the
 #'   site cannot measure) and `accidents` (by cell). `audit`: `site`, `session`,
 #'   `mpi`, `item`, `value`. `broken`, the files that were left out: `file`, `what`.

@@ -42,7 +42,8 @@ test_that("more is better where it is said so, in the program's unit", {
 })
 
 test_that("a card of a figure that is not settled has the command that settles it", {
-  study <- suppressMessages(analyse(planted_merits(of = c(openmpi = 10, mpich = 10), spread = 0.2)))
+  folder <- planted_merits(of = c(openmpi = 10, mpich = 10), spread = 0.2)
+  study <- suppressMessages(analyse(folder))
   card <- answer_merits(study$merits$comparison, study)[[1L]]
   expect_match(card$to_settle$command, "^make study .*CELLS='.*LAUNCHES=[0-9]+$")
   expect_match(card$lines[[length(card$lines)]], "^To settle: ")

@@ -88,8 +88,8 @@ test_that("the parts of a template come in their order, and leave no state of kn
   before <- list(knitr::opts_chunk$get(), knitr::knit_hooks$get(), knitr::opts_knit$get())
   html <- knit_template(c(
     "Before.", "", "```{r}", "x <- 1", "htmltools::HTML(\"<h2>A</h2>\\n\\n<p>*b*</p>\")",
-    "htmltools::HTML(x)", "```", "", "## Title `r x`", "", "```{r, eval = x > 1}", "stop()", "```", "",
-    "```{r, include = FALSE}", "x <- 2", "x", "```", "", "Text `r x` of `code`."
+    "htmltools::HTML(x)", "```", "", "## Title `r x`", "", "```{r, eval = x > 1}", "stop()",
+    "```", "", "```{r, include = FALSE}", "x <- 2", "x", "```", "", "Text `r x` of `code`."
   ), list())
   expect_identical(html[nzchar(html)], c(
     "<p>Before.</p>", "<h2>A</h2>", "<p>*b*</p>", "1", "<h2>Title 1</h2>",

@@ -86,7 +86,9 @@ test_that("the command of a card has the sizes, variables and program of its ses
   expect_match(command(""), "make study TAG=quick CELLS='.*shm\\\\.near' LAUNCHES=[0-9]+$")
   expect_no_match(command("8;id"), ";", fixed = TRUE)
   expect_match(command("", "A=b|c;$d"), "near' SET='A=b[|]c;[$]d' LAUNCHES=[0-9]+$")
-  expect_match(command("", "", "app-1"), "make study CELLS='.*near' PROGRAM=app-1 LAUNCHES=[0-9]+$")
+  expect_match(
+    command("", "", "app-1"), "make study CELLS='.*near' PROGRAM=app-1 LAUNCHES=[0-9]+$"
+  )
   expect_no_match(command("", "", "x;id"), ";", fixed = TRUE)
 })
 
