@@ -8,13 +8,14 @@
 #' @return list of cards, cotejo's own experiments first. A card is a list. `title`; `place`
 #'   (columns that identify the stratum, by name). `orders`: the tiers of the configurations
 #'   ([tiers_of()]), one element for each order that occurs at some sizes: `sizes`,
-#'   `configurations` (a table), `within` (bound of the first tier, `NA`: not settled), `text`. The
-#'   table has `tier`, `configuration`, and after the first tier `least`, `most` (factors by which
-#'   it takes longer) with the interval ends `low`, `high`. `open`: pairs that are not settled (a
-#'   table). `tested`, `settled`: numbers of comparisons. `launches`: fewest and most of a
-#'   configuration. `scope`. `held`: constant properties. `tails`: pairs with another order by the
-#'   99th percentile of each launch, in words. `warnings`; `to_settle` (`command`, `launches`,
-#'   `minutes`; `NULL` if nothing is open); `lines`, the card in words.
+#'   `configurations` (a table), `within` (bound of the first tier, `NA`: not settled), `silent`
+#'   (no effect shown), `text`. The table has `tier`, `configuration`, and after the first tier
+#'   `least`, `most` (factors by which it takes longer) with the interval ends `low`, `high`.
+#'   `open`: pairs that are not settled (a table). `tested`, `settled`: numbers of comparisons.
+#'   `launches`: fewest and most of a configuration. `scope`. `held`: constant properties. `tails`:
+#'   pairs with another order by the 99th percentile of each launch, in words. `warnings`;
+#'   `to_settle` (`command`, `launches`, `minutes`; `NULL` if nothing is open); `summary`, its
+#'   first tiers in words; `lines`, the card in words.
 #' @noRd
 answer <- function(comparison, study = NULL) {
   if (!nrow(comparison)) {
@@ -37,6 +38,7 @@ answer <- function(comparison, study = NULL) {
   titles <- unique_titles(first)
   by_stratum <- \(table, of = table) split(of, factor(table$stratum, first$stratum))
   texts <- function(table) if (NROW(table)) lapply(by_stratum(table), `[[`, "text")
+  summaries <- say_leaders(orders)
   orders <- by_stratum(orders, lapply(seq_len(nrow(orders)), \(k) pick(orders, k)))
   open <- by_stratum(open)
   turned <- texts(turned_medians(rows))
@@ -53,7 +55,8 @@ answer <- function(comparison, study = NULL) {
       title = titles[[i]], place = here[vapply(here, told, NA)], orders = orders[[i]],
       open = open[[i]], tested = facts$tested[[i]], settled = facts$settled[[i]],
       launches = c(facts$least[[i]], facts$most[[i]]), scope = facts$scope[[i]],
-      held = about[[i]]$held, warnings = c(turned[[i]], about[[i]]$warnings), tails = tails[[i]]
+      held = about[[i]]$held, warnings = c(turned[[i]], about[[i]]$warnings), tails = tails[[i]],
+      summary = summaries[[i]]
     )
     card$to_settle <- settle_command(card, about[[i]]$cells)
     card$lines <- lines_of_card(card)
@@ -107,6 +110,7 @@ orders_of <- function(rows) {
   shown <- members[, c("tier", "configuration", "least", "most", "low", "high")]
   out[, configurations := split(shown, members$order)]
   out[, within := peers[.(out$order), fifelse(close, bound, NA_real_)]]
+  out[, silent := peers[.(out$order), silent]]
   ends <- lapply(list(min, max), \(end) format_bytes(vapply(out$sizes, end, 0)))
   out[, text := sprintf("%s: %s", in_range(ends[[1L]], ends[[2L]]), said)]
   out[, !"order"]
@@ -128,32 +132,12 @@ factors_of <- function(used) {
 #' @noRd
 say_orders <- function(members) {
   members[, `:=`(title = title_of(configuration), within = say_percent(bound))]
-  members[, text := paste(title, fifelse(
-    is.na(least), "takes longer", sprintf(
-      "takes %s%s", say_factors(least, most), fifelse(
-        low > 1, sprintf(" (at least %s)", say_factors(low, low, " %", " times")), ""
-      )
-    )
-  ))]
+  members[, text := say_behind_by(title, least, most, low)]
   members[, list(text = paste(c(
     say_first(title[tier %in% 1L], close[[1L]], within[[1L]], silent[[1L]]),
     text[which(tier > 1L)],
     if (anyNA(tier)) paste(in_series(title[is.na(tier)]), "not tested")
   ), collapse = "; ")), by = "order"]$text
-}
-
-# The first tier in words: one configuration, or several that no verdict orders.
-say_first <- function(titles, close, within, silent) {
-  if (length(titles) < 2L) {
-    return(titles)
-  }
-  paste0(
-    if (isTRUE(close)) {
-      paste0(in_series(titles), ", within ", within)
-    } else {
-      paste0(in_series(titles, "or"), ", not settled")
-    }, if (isTRUE(silent)) " (no effect shown)"
-  )
 }
 
 #' Pairs of configurations that are not settled at some sizes, with the range of their intervals.
@@ -225,11 +209,11 @@ lines_of_card <- function(card) {
   )
 }
 
-say_basis <- function(card) {
+say_basis <- function(card, scope = card$scope) {
+  launches <- count_of(paste(unique(card$launches), collapse = " to "), "launch", "launches")
   sprintf(
-    "%s of each, %s; %d of %s settled",
-    count_of(paste(unique(card$launches), collapse = " to "), "launch", "launches"),
-    toString(card$scope), card$settled, count_of(card$tested, "comparison", "comparisons")
+    "%s; %d of %s settled", toString(c(paste(launches, "of each"), scope)), card$settled,
+    count_of(card$tested, "comparison", "comparisons")
   )
 }
 

@@ -22,6 +22,7 @@ answer_merits <- function(comparison, study = NULL) {
       if (unit %in% names(MERIT_TIMES)) texts else reword_merits(texts)
     }
     card$lines <- reword(card$lines)
+    card$summary <- reword(card$summary)
     card$orders <- lapply(card$orders, function(one) {
       one$text <- reword(one$text)
       one

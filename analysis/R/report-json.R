@@ -44,7 +44,7 @@ json_of_cards <- function(cards) {
   }
   settle <- lapply(part("to_settle"), \(one) if (length(one)) c(list(text = one$said), one[-1L]))
   json_objects(list(
-    title = text("title"),
+    title = text("title"), summary = text("summary"),
     place = json_records(part("place")),
     orders = json_arrays(orders_json, of(part("orders"), length), count),
     open = json_arrays(open_json, of(part("open"), nrow), count),

@@ -10,14 +10,16 @@ MOST_QUESTIONS <- 10L
 #' at most of its sizes and has no colour.
 #'
 #' @param winners what [winners_by_class()] returned.
-#' @param mpis all libraries of the study: the colours are assigned to these.
-#' @return HTML, or `NULL` without winners.
+#' @param comparison what they were found in: it has all libraries, which have a colour each, and
+#'   the libraries and the number of hosts of each question. `NULL`: not known.
+#' @return HTML, with the key of its colours; `NULL` without winners.
 #' @noRd
-winner_map <- function(winners, mpis = unique(winners$winner)) {
+winner_map <- function(winners, comparison = NULL) {
   if (!nrow(winners)) {
     return(NULL)
   }
-  colours <- colours_of(setdiff(mpis, ""))
+  libraries <- unique(c(comparison$a, comparison$b, winners$winner[nzchar(winners$winner)]))
+  colours <- colours_of(libraries)
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)
   set(cells, j = "first", value = title_first(cells))
@@ -48,18 +50,45 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
   body <- vapply(seq_len(nrow(rows)), function(i) {
     row <- rows[i]
     here <- best[row, on = question]
-    paste0("<tr><td>", htmlEscape(sentence_case(paste0(
-      question_in_words(row$operation), ", ", title_of(row$transport),
-      if (nzchar(row$simulated)) paste0(" (", short_label(row$simulated), ")")
-    ))), "</td>", paste(vapply(classes, function(class) {
-      cell_of_map(here[as.character(sizes) == class], colours)
-    }, ""), collapse = ""), "</tr>")
+    measured <- if (!is.null(comparison)) comparison[row, on = question]
+    paste0("<tr><td>", htmlEscape(title_of_row(row, measured, libraries)), "</td>",
+      paste(vapply(classes, function(class) {
+        cell_of_map(here[as.character(sizes) == class], colours)
+      }, ""), collapse = ""), "</tr>"
+    )
   }, "")
   htmltools::HTML(paste(c(
     "<table class=\"map\"><thead><tr><th>Question</th>",
     sprintf("<th>%s</th>", CLASS_TITLES[classes]), "</tr></thead><tbody>", body,
-    "</tbody></table>"
+    "</tbody></table>", key_of_map(colours)
   ), collapse = "\n"))
+}
+
+# The title of a row, with what the comparisons of its question lack: other hosts, or libraries.
+title_of_row <- function(row, measured, libraries) {
+  row <- copy(row)
+  if (uniqueN(measured$hosts) == 1L) set(row, j = "hosts", value = measured$hosts[[1L]])
+  here <- unique(c(measured$a, measured$b))
+  sentence_case(paste0(
+    question_in_words(row$operation), ", ", transport_in_words(row),
+    if (nzchar(row$simulated)) sprintf(" (%s)", short_label(row$simulated)),
+    if (length(here) && length(here) < length(libraries)) {
+      sprintf(" (only %s)", in_series(title_of(in_order(here))))
+    }
+  ))
+}
+
+key_of_map <- function(colours) {
+  names <- in_order(names(colours))
+  swatches <- sprintf(
+    "<span class=\"swatch\" style=\"background:%s\"></span>%s",
+    vapply(colours[names], mixed_colour, "", share = 0.5), htmlEscape(title_of(names))
+  )
+  paste(
+    "<p class=\"hint key\">Each cell names the library that wins at more than half of its sizes,",
+    "or those that can be the fastest, and the largest lead over the next library. The colour is",
+    "deeper for a larger lead:", paste0(paste(swatches, collapse = ", "), ".</p>")
+  )
 }
 
 # Whether a cell names its first outcome: a winner of more than half of the sizes, or the

@@ -164,12 +164,16 @@ three_sentences <- function(comparison, winners, used) {
   c(overall, leading, sure)
 }
 
-# The number of proved directions that hold in a statement over all questions; nothing for one.
+# The number of proved directions that hold in a statement over all questions, if it is smaller.
 say_over_questions <- function(tested) {
   questions <- uniqueN(tested[, intersect(QUESTION, names(tested)), with = FALSE])
-  text_if(questions > 1L, sprintf(
-    " (%d if the correction covers all %d questions)",
-    sum(over_questions(tested) & tested$verdict %in% DIRECTIONS), questions
+  if (questions < 2L) {
+    return("")
+  }
+  found <- tested$verdict %in% DIRECTIONS
+  over_all <- sum(over_questions(tested) & found)
+  text_if(over_all < sum(found), sprintf(
+    " (%d if the correction covers all %d questions)", over_all, questions
   ))
 }
 

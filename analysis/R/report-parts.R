@@ -24,39 +24,101 @@ sections_of_report <- function() {
 section_of_answer <- function(study) {
   mpis <- title_of(unique(study$used$mpi))
   own <- c(study$merits$cards, study$setting_cards)
+  steps <- say_next_step(c(study$cards, own), study$used)
+  next_step <- htmltools::tagList(
+    htmltools::tags$p(class = "next", htmltools::tags$strong("Next: "), steps[[1L]]),
+    lapply(steps[-1L], \(step) htmltools::tags$p(class = "next", step))
+  )
   if (length(study$cards)) {
-    winners <- winners_by_class(study$comparison)
     htmltools::tagList(
-      if (nrow(winners)) {
-        said <- three_sentences(study$comparison, winners, study$used)
-        htmltools::tagList(
-          first_cards(study$cards), winner_map(winners, unique(study$used$mpi)),
-          htmltools::tags$p(class = "hint", paste(
-            "Each cell names the library that wins at more than half of its message sizes, and",
-            "its largest lead over the next library. If no library wins, it names the libraries",
-            "that can be the fastest, and their largest lead over the others."
-          )),
-          htmltools::tags$p(htmltools::tags$strong(paste(said[-3L], collapse = " "))),
-          htmltools::tags$p(
-            said[3L], htmltools::tags$a(href = ANSWERS, "All answers as JSON"), "."
-          ),
-          if (length(own)) first_cards(own, also_led = TRUE),
-          htmltools::HTML(CONTENTS),
-          fold("All outcomes by question", html_table(table_matrix(winners), paste(
-            "The library that is faster than every other, or those that can be; the factors by",
-            "which the next library is slower, and the number of such tests (over all placements,",
-            "numbers of ranks and parameters). n: the smallest number of launches of a library."
-          ), "n"))
-        )
-      }
+      first_cards(study$cards), map_and_sentences(study, next_step),
+      if (length(own)) first_cards(own), htmltools::HTML(CONTENTS), meaning_of_words()
     )
   } else if (length(own)) {
-    htmltools::tagList(first_cards(own, also_led = TRUE), htmltools::HTML(CONTENTS))
+    htmltools::tagList(
+      first_cards(own), next_step, htmltools::HTML(CONTENTS), meaning_of_words()
+    )
   } else if (length(mpis) == 1L) {
     htmltools::tags$p(sprintf("Only %s was measured: there is nothing to compare it with.", mpis))
   } else {
     htmltools::tags$p("No pair of MPIs was measured under the same conditions: see below.")
   }
+}
+
+# The map of the fastest libraries and the answer in sentences, with `next_step` between them.
+map_and_sentences <- function(study, next_step) {
+  winners <- winners_by_class(study$comparison)
+  if (!nrow(winners)) {
+    return(next_step)
+  }
+  said <- three_sentences(study$comparison, winners, study$used)
+  htmltools::tagList(
+    winner_map(winners, study$comparison), next_step,
+    htmltools::tags$p(htmltools::tags$strong(paste(said[-3L], collapse = " "))),
+    htmltools::tags$p(
+      said[3L], htmltools::tags$a(href = ANSWERS, "All answers as JSON", .noWS = "after"), "."
+    ),
+    fold("All outcomes by question", html_table(table_matrix(winners), paste(
+      "The library that is faster than every other, or those that can be; the factors by",
+      "which the next library is slower, and the number of such tests (over all placements,",
+      "numbers of ranks and parameters). n: the smallest number of launches of a library."
+    ), "n"))
+  )
+}
+
+#' The next step in words: the shortest command that settles a question, or that no question
+#' is open; and a command for what launches on one host cannot show.
+#'
+#' @param used launches, as in [summarise_launches()].
+#' @return one or two texts.
+#' @noRd
+say_next_step <- function(cards, used) {
+  open <- Filter(function(card) card$settled < card$tested || !card$tested, cards)
+  known <- Filter(function(card) nzchar(toString(card$to_settle$command)), open)
+  c(
+    if (length(known)) {
+      minutes <- vapply(known, \(card) as.numeric(card$to_settle$minutes), 0)
+      first <- known[[order(minutes)[[1L]]]]
+      sprintf(
+        "%s not settled. The quickest to settle is \"%s\": %s: %s",
+        count_of(length(open), "question is", "questions are"), first$title,
+        first$to_settle$said, first$to_settle$command
+      )
+    } else if (length(open)) {
+      paste(
+        count_of(length(open), "question is", "questions are"),
+        "not settled, and more launches are not expected to settle them."
+      )
+    } else {
+      "Nothing: every comparison is settled, and more launches would not change the answers."
+    },
+    if (all(used$hosts %in% 1L)) {
+      paste(
+        "All launches used one host and say nothing about a network: to measure between hosts,",
+        "run make site on a cluster, then make study."
+      )
+    }
+  )
+}
+
+# The terms of cards and the map, folded.
+meaning_of_words <- function() {
+  fold("Meaning of the words", bullets(c(
+    "Launch: one start of a program with one library. All statistics count launches.",
+    "Session: the launches of one run of make study.",
+    paste(
+      "Settled: it is known which of two libraries is faster, or that they differ by 10 % or",
+      "less. At most 5 % of the differences found for a question are expected to be wrong."
+    ),
+    paste(
+      "\"Takes 15 to 56 % longer (at least 14 %)\": the typical difference, which depends on the",
+      "message size, and the smaller end of its 95 % interval over all these sizes."
+    ),
+    "Placement near: the ranks run on cores that share most. Far: on cores that share little.",
+    "TCP within one host: messages through the kernel's network code, but over no network.",
+    "IMB: the Intel MPI Benchmarks, another program that measures the same operation.",
+    "Wheels: libraries from Python packages, not those installed on this machine."
+  )))
 }
 
 # Each MPI against itself with another setting.

@@ -262,24 +262,28 @@ words_of_pairs <- function(pairs, heading) {
   }
 }
 
-# The first cards, for the first screen: each a line with the order that holds at most sizes,
-# which unfolds to the card. `also_led`: if no configuration leads that order, the line also has
-# the largest order that one leads.
-first_cards <- function(cards, also_led = FALSE) {
-  htmltools::div(class = "cards", lapply(utils::head(cards, MOST_ANSWERS), function(card) {
-    sizes <- sizes_of_orders(card)
-    shown <- which.max(sizes)
-    led <- vapply(card$orders, \(one) 2L %in% one$configurations[[1L]]$tier, NA)
-    if (also_led && any(led) && !led[[shown]]) shown <- c(which.max(sizes * led), shown)
-    texts <- vapply(card$orders[shown], `[[`, "", "text")
+#' The first cards, for the first screen: each a line with its summary, which unfolds to the card.
+#' @noRd
+first_cards <- function(cards) {
+  shown <- utils::head(cards, MOST_ANSWERS)
+  titles <- vapply(shown, `[[`, "", "title")
+  # The name of the test is left out where the titles differ without it.
+  plain <- mapply(function(title, test) sub(sprintf(" (%s)", test), "", title, fixed = TRUE),
+    titles, vapply(shown, \(card) toString(card$place$test), "")
+  )
+  titles <- ifelse(plain %in% plain[duplicated(plain)], titles, plain)
+  htmltools::div(class = "cards", mapply(function(card, title) {
     fold(
       list(
-        htmltools::tags$strong(paste0(card$title, ":")),
-        paste(c(texts, say_basis(card)), collapse = ". ")
+        htmltools::tags$strong(paste0(title, ":")),
+        paste(c(
+          card$summary, say_basis(card, setdiff(card$scope, "in this session")),
+          if (length(card$warnings)) count_of(length(card$warnings), "warning", "warnings")
+        ), collapse = ". ")
       ),
       bullets(card$lines)
     )
-  }))
+  }, shown, titles, SIMPLIFY = FALSE))
 }
 
 # Explains the words of a card; stands above the first card of each page.

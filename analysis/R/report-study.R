@@ -55,7 +55,10 @@ write_study <- function(study, out_file, session, published) {
   list(
     coverage = study$exhibits, page = c(basename(out_file), question_pages(study)),
     figures = figures$name, answers = ANSWERS,
-    said = say_cards(newest_first(cards, study$used))
+    said = c(
+      say_cards(newest_first(cards, study$used)),
+      if (length(cards)) c("Next", paste0("  ", say_next_step(cards, study$used)))
+    )
   )
 }
 

@@ -220,6 +220,14 @@ test_that("the map of winners says in words what its colours say", {
   expect_match(html, ">no single winner</td>", fixed = TRUE)
   expect_match(html, "Ping-pong, shared memory</td>", fixed = TRUE)
   expect_null(winner_map(winners[0L]))
+  # The key names each library; a row names its libraries if there are more.
+  compared <- data.table(
+    site = "s", simulated = "", operation = c("pingpong", "bcast"), transport = "tcp", hosts = 1L,
+    a = "mpich", b = c("openmpi", "intel-mpi")
+  )
+  html <- as.character(winner_map(copy(winners)[, transport := "tcp"], compared))
+  expect_match(html, "TCP within one host (only MPICH and Open MPI)</td>", fixed = TRUE)
+  expect_match(html, "</span>Intel MPI, <span .*</span>MPICH, <span .*</span>Open MPI\\.</p>")
   # Without a winner, the possible winners are named if they hold for most of these sizes.
   winners[2:3, candidates := "mpich,openmpi"]
   html <- as.character(winner_map(winners))
@@ -329,4 +337,23 @@ test_that("a page of real and emulated launches says which tests are emulated", 
     say_emulated(used), "Only hosts, hosts_full ran on no real hardware: emulated: 4 hosts."
   )
   expect_identical(say_emulated(used[-1L]), "Not real hardware: emulated: 4 hosts.")
+})
+
+test_that("a report says what to run next, or that nothing is left", {
+  card <- function(settled, command = "", minutes = NA_real_) {
+    list(title = paste("Card", command), settled = settled, tested = 4L, to_settle = if (
+      nzchar(command)
+    ) list(said = "about 3 more launches of each", command = command, minutes = minutes))
+  }
+  hosts <- data.table(hosts = c(1L, 2L))
+  expect_match(say_next_step(list(card(4L)), hosts), "^Nothing: every comparison is settled")
+  expect_no_match(say_next_step(list(card(4L)), hosts), "network")
+  expect_match(say_next_step(list(card(4L)), hosts[1L])[[2L]], "run make site on a cluster")
+  expect_match(say_next_step(list(card(3L)), hosts), "1 question is not settled, and more launch")
+  expect_identical(
+    say_next_step(list(card(3L, "slow", 9), card(4L), card(2L, "quick", 2)), hosts), paste(
+      "2 questions are not settled. The quickest to settle is \"Card quick\":",
+      "about 3 more launches of each: quick"
+    )
+  )
 })

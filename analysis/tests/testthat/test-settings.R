@@ -50,17 +50,36 @@ test_that("the first screen of a report and the terminal answer which setting to
   }
 })
 
-test_that("a first card also has the sizes that one configuration leads", {
-  order <- function(tiers, sizes, text) {
-    list(text = text, sizes = list(sizes), configurations = list(list(tier = tiers)))
+test_that("a summary has the sizes that one configuration leads", {
+  order <- function(sizes, first, least = NULL, within = NA_real_) {
+    behind <- seq_along(least)
+    data.table(
+      stratum = 1L, sizes = list(sizes), within = within, silent = NA,
+      configurations = list(data.table(
+        configuration = c(first, names(least)), tier = c(rep(1L, length(first)), 1L + behind),
+        least = c(rep(NA, length(first)), unlist(least)), most = 2.5, low = 1.1
+      ))
+    )
   }
-  card <- list(
-    title = "x", orders = list(order(c(1L, 1L), 1:3, "none"), order(1:2, 4, "led")),
-    launches = 8L, scope = "here", settled = 1L, tested = 4L, lines = "x"
+  open <- order(c(1, 4, 16), c("mpich", "openmpi"))
+  led <- order(64, "mpich", list(openmpi = 1.5))
+  other <- order(256, "mpich", list(`intel-mpi` = 1.2, openmpi = 3))
+  expect_identical(say_leaders(rbind(open, led, other)), paste0(
+    "1 B to 16 B: MPICH or Open MPI, not settled. ",
+    "64 B to 256 B: MPICH; the next takes 1.2 to 2.5 times as long (at least 10 %)"
+  ))
+  # Three ranges: one that a library leads is among the two that are named.
+  within <- order(c(1024, 4096), c("mpich", "openmpi"), within = 0.05)
+  expect_identical(say_leaders(rbind(open, led, within)), paste0(
+    "1 B to 16 B: MPICH or Open MPI, not settled. ",
+    "64 B: MPICH; Open MPI takes 1.5 to 2.5 times as long (at least 10 %). Others at 2 sizes"
+  ))
+  untested <- order(1, character(), list(mpich = NA_real_))
+  untested$configurations[[1L]][, tier := NA_integer_]
+  expect_identical(
+    say_leaders(rbind(within, untested[, stratum := 2L])),
+    c("1 KiB to 4 KiB: MPICH and Open MPI, within 5.0 %", "1 B: MPICH not tested")
   )
-  shown <- function(...) paste(html_text(first_cards(list(card), ...)), collapse = "")
-  expect_match(shown(also_led = TRUE), "led. none. 8 launches", fixed = TRUE)
-  expect_no_match(shown(), "led. none", fixed = TRUE)
 })
 
 test_that("settings are compared where launches name no algorithm that ran", {
