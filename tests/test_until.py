@@ -9,7 +9,7 @@ import pytest
 from reframe_tests.harness.commands import study
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
-from reframe_tests.harness.study import blocks, child, until
+from reframe_tests.harness.study import blocks, child, plans, until
 from tests.launching import STACK
 
 pytestmark = pytest.mark.skipif(not (STACK / "R/cotejo").exists(),
@@ -136,6 +136,23 @@ def test_a_spent_budget_measures_nothing(faked):
     blocks.run(plan)
     open_, _ = until.go_on(plan, None, 0)
     assert len(blocks_run) == 7 and len(open_) == 1
+
+
+def test_a_spent_budget_leaves_groups_complete_that_have_fewer_blocks(faked, monkeypatch):
+    plan, _ = faked
+    for name in ("calm", "restless"):
+        monkeypatch.setitem(NOISE, f"{name}.openmpi", [1] * 10)
+        monkeypatch.setitem(NOISE, f"{name}.mpich", TOGETHER)
+    plan.update(blocks=6, warm_up=True)
+    assert blocks.run(plan) == ""
+    plan.update(blocks=8, reached=dict.fromkeys(set(CELLS) - set(RESTLESS), 6))
+    assert [blocks.complete_block(plan, block) for block in (7, 8)] == ["", ""]
+    open_, stopped = until.go_on(plan, None, 0)
+    assert sorted(group.blocks for group in open_) == [6, 8] and stopped == ""
+    assert blocks.all_missing(plan) == blocks.all_missing(disk.read_json(plans.plan_file())) == []
+    # A block in place of one that was lost or disturbed is measured all the same.
+    plan["further"]["9"] = ["calm.openmpi", "calm.mpich"]
+    assert blocks.complete_block(plan, 9) == "" and sessions.measured("calm.mpich", 9)
 
 
 def test_a_disturbed_block_is_measured_again_by_what_the_machine_tells(faked, monkeypatch):

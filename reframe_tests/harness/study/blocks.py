@@ -30,10 +30,9 @@ def records():
 def missing(plan, block):
     """Cells that a block still lacks; those that were precise enough before are not in it. The
     blocks of a plan may reach the number of one that was added for some cells: then it has all."""
-    last = plan.get("reached", {})
     added = block > plan["blocks"] and plan["further"].get(str(block))
-    wanted = added or plan["cells"]
-    return [c for c in wanted
+    last = {} if added else plan.get("reached", {})
+    return [c for c in added or plan["cells"]
             if block <= last.get(c, block) and not sessions.measured(c, block)]
 
 

@@ -140,6 +140,9 @@ def go_on(plan, width, limit_s):
         block = min(map(next_number, on), default=0)
         only = [c for c in on if not sessions.measured(c, block)]
         if not only or block > MOST_BLOCKS or per_launch * len(only) > limit_s - spent_s:
+            # Groups may have fewer blocks than the plan, which no longer waits for the others.
+            plan["reached"] |= {c: number for c in on
+                                if (number := next_number(c) - 1) < plan["blocks"]}
             if width is None:
                 plan["budget_s"] = round(plan.get("budget_s", 0) + spent_s, 1)
             disk.write_json(folder / "session.json", plan)
