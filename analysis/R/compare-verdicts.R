@@ -105,6 +105,9 @@ by_sessions <- function(rows) {
   rows$verdict == "not settled" & (rows$low > 1 | rows$high < 1) %in% TRUE
 }
 
+# The scope of a verdict that rests on a single session.
+ONE_SESSION <- "in this session"
+
 #' The sessions and node sets for which a verdict holds, in words.
 #'
 #' @param repeated,again whether the interval of launches within sessions, and that of launches
@@ -113,7 +116,7 @@ by_sessions <- function(rows) {
 scope_of <- function(sessions, nodes, hosts, repeated, apart, again) {
   when <- fcase(
     repeated, sprintf("over %d sessions", sessions), apart, "between sessions",
-    sessions == 1L, "in this session",
+    sessions == 1L, ONE_SESSION,
     rep(TRUE, length(sessions)), sprintf("in these %d sessions", sessions)
   )
   where <- fcase(

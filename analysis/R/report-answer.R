@@ -109,8 +109,8 @@ orders_of <- function(rows) {
   out <- at[, list(stratum = stratum[[1L]], sizes = list(bytes)), keyby = "order"]
   shown <- members[, c("tier", "configuration", "least", "most", "low", "high")]
   out[, configurations := split(shown, members$order)]
-  out[, within := peers[.(out$order), fifelse(close, bound, NA_real_)]]
-  out[, silent := peers[.(out$order), silent]]
+  known <- peers[.(out$order)]
+  out[, `:=`(within = fifelse(known$close, known$bound, NA_real_), silent = known$silent)]
   ends <- lapply(list(min, max), \(end) format_bytes(vapply(out$sizes, end, 0)))
   out[, text := sprintf("%s: %s", in_range(ends[[1L]], ends[[2L]]), said)]
   out[, !"order"]
@@ -133,11 +133,7 @@ factors_of <- function(used) {
 say_orders <- function(members) {
   members[, `:=`(title = title_of(configuration), within = say_percent(bound))]
   members[, text := say_behind_by(title, least, most, low)]
-  members[, list(text = paste(c(
-    say_first(title[tier %in% 1L], close[[1L]], within[[1L]], silent[[1L]]),
-    text[which(tier > 1L)],
-    if (anyNA(tier)) paste(in_series(title[is.na(tier)]), "not tested")
-  ), collapse = "; ")), by = "order"]$text
+  members[, list(text = say_tiers(.SD)), by = "order"]$text
 }
 
 #' Pairs of configurations that are not settled at some sizes, with the range of their intervals.

@@ -25,10 +25,7 @@ say_leaders <- function(orders) {
   ), keyby = "run"]
   runs[, `:=`(range = in_range(format_bytes(from), format_bytes(to)), within = say_percent(bound))]
   said <- say_members(tables)[runs, on = "run"]
-  runs[, text := said[, paste0(range[[1L]], ": ", paste(c(
-    say_first(title[tier %in% 1L], close[[1L]], within[[1L]], silent[[1L]]), text[tier %in% 2L],
-    if (anyNA(tier)) paste(in_series(title[is.na(tier)]), "not tested")
-  ), collapse = "; ")), keyby = "run"]$V1]
+  runs[, text := paste0(range, ": ", said[, say_tiers(.SD), keyby = "run"]$V1)]
   runs[, led := said[, sum(tier %in% 1L) == 1L, keyby = "run"]$V1]
   runs[, list(text = {
     # One of them has a leader, if any has.
@@ -66,6 +63,19 @@ say_behind_by <- function(title, least, most, low) {
       )
     )
   ))
+}
+
+# Tiers in words: "Open MPI and Intel MPI, within 9 %; MPICH takes 6 to 7 times as long". A row of
+# `rows` is a configuration: `tier`, `title`, `text` (by how much it is behind), and what is known
+# of the first tier: `close`, `within`, `silent`.
+say_tiers <- function(rows) {
+  paste(c(
+    say_first(
+      rows$title[rows$tier %in% 1L], rows$close[[1L]], rows$within[[1L]], rows$silent[[1L]]
+    ),
+    rows$text[which(rows$tier > 1L)],
+    if (anyNA(rows$tier)) paste(in_series(rows$title[is.na(rows$tier)]), "not tested")
+  ), collapse = "; ")
 }
 
 # The first tier in words: one configuration, or several that no verdict orders.

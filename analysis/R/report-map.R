@@ -10,15 +10,16 @@ MOST_QUESTIONS <- 10L
 #' at most of its sizes and has no colour.
 #'
 #' @param winners what [winners_by_class()] returned.
-#' @param comparison what they were found in: it has all libraries, which have a colour each, and
-#'   the libraries and the number of hosts of each question. `NULL`: not known.
+#' @param comparison what they were found in: it has the libraries and the number of hosts of each
+#'   question. `NULL`: not known.
+#' @param libraries all libraries of the study: the colours are assigned to these.
 #' @return HTML, with the key of its colours; `NULL` without winners.
 #' @noRd
-winner_map <- function(winners, comparison = NULL) {
+winner_map <- function(winners, comparison = NULL,
+                       libraries = setdiff(c(comparison$a, comparison$b, winners$winner), "")) {
   if (!nrow(winners)) {
     return(NULL)
   }
-  libraries <- unique(c(comparison$a, comparison$b, winners$winner[nzchar(winners$winner)]))
   colours <- colours_of(libraries)
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)

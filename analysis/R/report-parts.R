@@ -24,19 +24,14 @@ sections_of_report <- function() {
 section_of_answer <- function(study) {
   mpis <- title_of(unique(study$used$mpi))
   own <- c(study$merits$cards, study$setting_cards)
-  steps <- say_next_step(c(study$cards, own), study$used)
-  next_step <- htmltools::tagList(
-    htmltools::tags$p(class = "next", htmltools::tags$strong("Next: "), steps[[1L]]),
-    lapply(steps[-1L], \(step) htmltools::tags$p(class = "next", step))
-  )
   if (length(study$cards)) {
     htmltools::tagList(
-      first_cards(study$cards), map_and_sentences(study, next_step),
+      first_cards(study$cards), map_and_sentences(study),
       if (length(own)) first_cards(own), htmltools::HTML(CONTENTS), meaning_of_words()
     )
   } else if (length(own)) {
     htmltools::tagList(
-      first_cards(own), next_step, htmltools::HTML(CONTENTS), meaning_of_words()
+      first_cards(own), html_steps(study$next_step), htmltools::HTML(CONTENTS), meaning_of_words()
     )
   } else if (length(mpis) == 1L) {
     htmltools::tags$p(sprintf("Only %s was measured: there is nothing to compare it with.", mpis))
@@ -45,15 +40,16 @@ section_of_answer <- function(study) {
   }
 }
 
-# The map of the fastest libraries and the answer in sentences, with `next_step` between them.
-map_and_sentences <- function(study, next_step) {
+# The map of the fastest libraries, the next step, and the answer in sentences.
+map_and_sentences <- function(study) {
+  next_step <- html_steps(study$next_step)
   winners <- winners_by_class(study$comparison)
   if (!nrow(winners)) {
     return(next_step)
   }
   said <- three_sentences(study$comparison, winners, study$used)
   htmltools::tagList(
-    winner_map(winners, study$comparison), next_step,
+    winner_map(winners, study$comparison, unique(study$used$mpi)), next_step,
     htmltools::tags$p(htmltools::tags$strong(paste(said[-3L], collapse = " "))),
     htmltools::tags$p(
       said[3L], htmltools::tags$a(href = ANSWERS, "All answers as JSON", .noWS = "after"), "."
@@ -63,6 +59,13 @@ map_and_sentences <- function(study, next_step) {
       "which the next library is slower, and the number of such tests (over all placements,",
       "numbers of ranks and parameters). n: the smallest number of launches of a library."
     ), "n"))
+  )
+}
+
+html_steps <- function(steps) {
+  htmltools::tagList(
+    htmltools::tags$p(class = "next", htmltools::tags$strong("Next: "), steps[[1L]]),
+    lapply(steps[-1L], \(step) htmltools::tags$p(class = "next", step))
   )
 }
 

@@ -277,7 +277,7 @@ first_cards <- function(cards) {
       list(
         htmltools::tags$strong(paste0(title, ":")),
         paste(c(
-          card$summary, say_basis(card, setdiff(card$scope, "in this session")),
+          card$summary, say_basis(card, setdiff(card$scope, ONE_SESSION)),
           if (length(card$warnings)) count_of(length(card$warnings), "warning", "warnings")
         ), collapse = ". ")
       ),

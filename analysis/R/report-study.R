@@ -45,6 +45,7 @@ write_study <- function(study, out_file, session, published) {
   study$merits$cards <- answer_merits(study$merits$comparison, study)
   study$setting_cards <- answer_merits(study$settings, study)
   cards <- c(study$cards, study$merits$cards, study$setting_cards)
+  if (length(cards)) study$next_step <- say_next_step(cards, study$used)
   write_answers(cards, file.path(dirname(out_file), ANSWERS))
   figures <- list_figures(study)
   study$questions <- questions_of(study, figures)
@@ -57,7 +58,7 @@ write_study <- function(study, out_file, session, published) {
     figures = figures$name, answers = ANSWERS,
     said = c(
       say_cards(newest_first(cards, study$used)),
-      if (length(cards)) c("Next", paste0("  ", say_next_step(cards, study$used)))
+      if (length(cards)) c("Next", paste0("  ", study$next_step))
     )
   )
 }
