@@ -128,12 +128,13 @@ def test_a_quick_report_is_one_small_file_that_is_soon_written(written):
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_answer_cards_and_their_picture_are_on_the_first_screen(page, written, size):
     page.open(written / "report.html", size)
-    seen = page.run("""['.machine', '.cards details', '.map'].flatMap(
+    seen = page.run("""['.machine', '.sure', '.cards details', '.next', '.map'].flatMap(
       name => [...document.querySelectorAll(name)].map(part => {
         const box = part.getBoundingClientRect();
         return [name, Math.round(box.top), Math.round(box.bottom)];
       }))""")
-    assert [name for name, _, _ in seen] == [".machine", *[".cards details"] * 4, ".map"]
+    assert [name for name, _, _ in seen] == [
+        ".machine", ".sure", *[".cards details"] * 4, ".next", ".map"]
     assert [part for part in seen if not 0 <= part[1] < part[2] <= size[1]] == []
     assert "AMD EPYC" in page.run("document.querySelector('.machine').innerText")
     # A card names the libraries, factors and certainty, as on a terminal.
@@ -141,16 +142,18 @@ def test_answer_cards_and_their_picture_are_on_the_first_screen(page, written, s
       card => [card.querySelector('summary').innerText, card.textContent])""")
     answers = json.loads((written / "answers.json").read_text())["answers"]
     for (line, words), answer in zip(cards, answers, strict=False):
-        title = answer["title"].replace(f" ({answer['place']['test']})", "")
-        settled = f"{answer['settled']} of {answer['tested']} comparisons settled"
-        count = len(answer["warnings"])
-        warnings = f". {count} warning{'s' if count > 1 else ''}" if count else ""
-        assert line == f"{title}: {answer['summary']}. 6 launches of each; {settled}{warnings}"
+        title = answer["title"].replace(f", placement near ({answer['place']['test']})", "")
+        settled = f"{answer['settled']} of {answer['tested']} settled by 6 launches"
+        answered, _, warnings = line.partition(". Warning: ")
+        assert answered == f"{title}: {answer['summary']}. {settled}"
+        assert warnings.split(", ") == ["slow first block", "outliers"][-len(answer["warnings"]):]
         assert [part for part in answer["lines"] if part not in words] == []
     assert "MPICH takes" in cards[0][0] and "(at least" in cards[0][0]
-    # On a phone, what to run next is below the picture.
-    following = page.run("document.querySelector('.next').getBoundingClientRect().bottom")
-    assert following < (size[1] if size == DESK else 2 * size[1])
+    sure, following, command = page.run(
+        "['.sure', '.next', '.next code'].map(name => document.querySelector(name).innerText)")
+    assert "95 % confidence; at most 5 % of the differences" in sure
+    assert command in [answer["to_settle"]["command"] for answer in answers]
+    assert following.startswith("Next: 5 questions are not settled.")
 
 
 #: How much two pictures differ, both as 64 by 40 pixels: the mean over pixels and colours, of 255.
@@ -176,7 +179,7 @@ def test_the_readmes_picture_shows_the_report_as_it_is(page, written, scheme, tm
     page.open(written / "report.html", DESK, scheme)
     now = page.picture()
     words = page.run("""[...document.querySelectorAll(
-        'h1, .machine, .cards summary, .map tr')].map(
+        'h1, .machine, .sure, .cards summary, .next, .map tr')].map(
         part => part.innerText.trim()).join('\\n')""") + "\n"
     (tmp_path / kept.name).write_bytes(base64.b64decode(now))
     (tmp_path / told.name).write_text(words)
@@ -184,7 +187,7 @@ def test_the_readmes_picture_shows_the_report_as_it_is(page, written, scheme, tm
     assert re.sub(r"[\d.]+", "1", words) == re.sub(r"[\d.]+", "1", told.read_text())
     old = base64.b64encode(kept.read_bytes()).decode()
     assert page.run(DIFFERENCE % json.dumps([old, now])) < 6
-    page.run("document.querySelector('.map').remove()")
+    page.run("document.querySelector('.cards').remove()")
     assert page.run(DIFFERENCE % json.dumps([old, page.picture()])) > 8, "would see no change"
 
 

@@ -43,20 +43,20 @@ utils::globalVariables(scan(what = "", quiet = TRUE, text = "
   found_deadlock_bytes from g_derived_s g_s group half header header_bytes held here
   hidden_computation_ms high high_s hosts i.all i.at_most i.launches i.machine i.middle i.order
   i.others i.q i.time_s i.verdict id in_cell is_newest job judgement judging kind knee_seen label
-  lag launch launched launches lead leads led least left left_out lesser level limit log_s low
-  low_s machine measure median_s messages min_s misfit mop more more_launches more_sessions most
-  mpi n n_a n_all n_b n_invalid name named needless net_s network newest no_effect nodes
-  nodes_high nodes_low note of off operation or_call_s or_overlap_s os_call_s os_overlap_s other
-  others over_all own p page pair paired panel parameter_alias part pattern percent performance
-  phase place placement places planned plant plant_a plant_b predicted printed_high printed_low
-  probability published quantity ranks ratio reason recomputed refused regret relevance remark
-  repetition replacement reported_decisions reported_evidence resident_bytes residual right run
-  scope seen_high seen_low sent series session session_high session_low sessions sessions_differ
-  setting_eager_limit settings settled several share share_high share_low shown side silent
-  simulated site size sizes slower slug speedup spread_over start_s started startup startup_ratio
-  startup_s state status stratum studies study taken_bytes test tests text threads tier tier_a
-  tier_b time time_s times times_median title to top transport transposition_ms tried_bytes
-  turned unit usable used usual valid value value.x value.y value_high value_low variant
-  variation verdict verdict_of_slow wait_s wall_s wanted warm_up way what where why wide width
-  winner words_s worst wrong x y y_high y_low
+  lag leader launch launched launches lead leads led least left left_out lesser level limit log_s
+  low low_s machine measure median_s messages min_s misfit mop more more_launches more_sessions
+  most mpi n n_a n_all n_b n_invalid name named needless net_s network newest no_effect nodes
+  nodes_high nodes_low note of off only operation or_call_s or_overlap_s os_call_s os_overlap_s
+  other others over_all own p page pair paired panel parameter_alias part pattern percent
+  performance phase place placement places planned plant plant_a plant_b predicted printed_high
+  printed_low probability published quantity ranks ratio reason recomputed refused regret
+  relevance remark repetition replacement reported_decisions reported_evidence resident_bytes
+  residual right run scope seen_high seen_low sent series session session_high session_low
+  sessions sessions_differ setting_eager_limit settings settled several share share_high
+  share_low shown side silent simulated site size sizes slower slug speedup spread_over start_s
+  started startup startup_ratio startup_s state status stratum studies study taken_bytes test
+  tests text threads tier tier_a tier_b time time_s times times_median title to top transport
+  transposition_ms tried_bytes turned unit usable used usual valid value value.x value.y
+  value_high value_low variant variation verdict verdict_of_slow wait_s wall_s wanted warm_up way
+  what where why wide width winner words_s worst wrong x y y_high y_low
 "))

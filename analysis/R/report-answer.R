@@ -13,9 +13,9 @@
 #'   `least`, `most` (factors by which it takes longer) with the interval ends `low`, `high`.
 #'   `open`: pairs that are not settled (a table). `tested`, `settled`: numbers of comparisons.
 #'   `launches`: fewest and most of a configuration. `scope`. `held`: constant properties. `tails`:
-#'   pairs with another order by the 99th percentile of each launch, in words. `warnings`;
-#'   `to_settle` (`command`, `launches`, `minutes`; `NULL` if nothing is open); `summary`, its
-#'   first tiers in words; `lines`, the card in words.
+#'   pairs with another order by the 99th percentile of each launch, in words. `warnings`, whose
+#'   names are short; `to_settle` (`command`, `launches`, `minutes`; `NULL` if nothing is open);
+#'   `summary`, its first tiers in words; `lines`, the card in words.
 #' @noRd
 answer <- function(comparison, study = NULL) {
   if (!nrow(comparison)) {
@@ -55,7 +55,8 @@ answer <- function(comparison, study = NULL) {
       title = titles[[i]], place = here[vapply(here, told, NA)], orders = orders[[i]],
       open = open[[i]], tested = facts$tested[[i]], settled = facts$settled[[i]],
       launches = c(facts$least[[i]], facts$most[[i]]), scope = facts$scope[[i]],
-      held = about[[i]]$held, warnings = c(turned[[i]], about[[i]]$warnings), tails = tails[[i]],
+      held = about[[i]]$held, tails = tails[[i]],
+      warnings = c(titled("medians in another order", turned[[i]]), about[[i]]$warnings),
       summary = summaries[[i]]
     )
     card$to_settle <- settle_command(card, about[[i]]$cells)
@@ -80,7 +81,8 @@ value_or <- function(table, column) {
 #'
 #' @param rows a comparison with the number of its `stratum`, ordered by it and `bytes`.
 #' @return data.table, a row a stratum and run of sizes: `stratum`, `sizes` (list),
-#'   `configurations` (list of tables), `within`, `text`.
+#'   `configurations` (list of tables), `nearest` (list of tables: at each size, the next after the
+#'   first tier), `within`, `text`.
 #' @noRd
 orders_of <- function(rows) {
   used <- rows[, c(
@@ -99,7 +101,10 @@ orders_of <- function(rows) {
   }
   used[, c("tier_a", "tier_b") := list(tier_of("a"), tier_of("b"))]
   members <- unique(tiers[, c("order", "tier", "configuration")])
-  members <- factors_of(used)[members, on = c("order", "configuration")]
+  factors <- factors_of(used)
+  members <- ranges_of(factors, c("order", "configuration"))[
+    members, on = c("order", "configuration")
+  ]
   setorderv(members, c("order", "tier", "least", "configuration"), na.last = TRUE)
   peers <- used[tier_a == 1L & tier_b == 1L, list(
     close = all(verdict == "within" | relevance %in% "negligible"), bound = max(0, at_most),
@@ -109,6 +114,10 @@ orders_of <- function(rows) {
   out <- at[, list(stratum = stratum[[1L]], sizes = list(bytes)), keyby = "order"]
   shown <- members[, c("tier", "configuration", "least", "most", "low", "high")]
   out[, configurations := split(shown, members$order)]
+  nearest <- unique(factors[order(ratio)], by = c("order", "bytes"))
+  out[, nearest := unname(split(
+    nearest[, c("configuration", "ratio", "low", "high")], factor(nearest$order, order)
+  ))]
   known <- peers[.(out$order)]
   out[, `:=`(within = fifelse(known$close, known$bound, NA_real_), silent = known$silent)]
   ends <- lapply(list(min, max), \(end) format_bytes(vapply(out$sizes, end, 0)))
@@ -116,14 +125,14 @@ orders_of <- function(rows) {
   out[, !"order"]
 }
 
-#' Factors by which configurations of later tiers take longer than those of the first tier.
+#' Factors by which configurations of later tiers take longer than the best of the first tier, at
+#' each size: `order`, `bytes`, `configuration`, `ratio`, `low`, `high`.
 #' @noRd
 factors_of <- function(used) {
   slow <- used[pmin(tier_a, tier_b) == 1L & tier_a != tier_b & verdict %in% DIRECTIONS]
-  # Without rows, the ends are those of no range.
-  turned_to(slow, turn = slow$tier_a < slow$tier_b)[, list(
-    least = min(ratio, Inf), most = max(ratio, 0), low = min(low, Inf), high = max(high, 0)
-  ), by = list(order, configuration = a)]
+  slow <- turned_to(slow, turn = slow$tier_a < slow$tier_b)[order(-ratio)]
+  setnames(slow, "a", "configuration")
+  unique(slow, by = c("order", "bytes", "configuration"))
 }
 
 #' Orders in words: "Open MPI and Intel MPI, within 9 %; MPICH takes 6 to 7 times as long".
@@ -183,7 +192,7 @@ place_in_report <- function(operation) {
 }
 
 # Orders shown on a card, those with the most sizes; the JSON file contains all orders.
-MOST_ORDERS <- 5L
+MOST_ORDERS <- 8L
 
 sizes_of_orders <- function(card) lengths(lapply(card$orders, \(one) one$sizes[[1L]]))
 
@@ -205,10 +214,10 @@ lines_of_card <- function(card) {
   )
 }
 
-say_basis <- function(card, scope = card$scope) {
+say_basis <- function(card) {
   launches <- count_of(paste(unique(card$launches), collapse = " to "), "launch", "launches")
   sprintf(
-    "%s; %d of %s settled", toString(c(paste(launches, "of each"), scope)), card$settled,
+    "%s; %d of %s settled", toString(c(paste(launches, "of each"), card$scope)), card$settled,
     count_of(card$tested, "comparison", "comparisons")
   )
 }

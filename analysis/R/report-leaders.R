@@ -13,45 +13,55 @@ MOST_LEADERS <- 2L
 #' @noRd
 say_leaders <- function(orders) {
   tables <- rbindlist(orders$configurations, idcol = "row")
+  nearest <- rbindlist(orders$nearest, idcol = "row")
   orders <- orders[, c("stratum", "sizes", "within", "silent")]
   orders[, first := tables[, paste(configuration[tier %in% 1L], collapse = "|"), keyby = "row"]$V1]
   # A run: adjacent orders with one first tier.
   orders[, run := rleid(stratum, first, is.na(within))]
   tables[, run := orders$run[row]]
+  nearest[, run := orders$run[row]]
   runs <- orders[, list(
     stratum = stratum[[1L]], from = min(unlist(sizes)), to = max(unlist(sizes)),
-    sizes = sum(lengths(sizes)), close = !anyNA(within), bound = max(within),
+    bytes = list(unlist(sizes)), sizes = sum(lengths(sizes)), close = !anyNA(within),
+    bound = max(within),
     silent = any(silent %in% TRUE)
   ), keyby = "run"]
   runs[, `:=`(range = in_range(format_bytes(from), format_bytes(to)), within = say_percent(bound))]
-  said <- say_members(tables)[runs, on = "run"]
+  said <- say_members(tables, nearest)[runs, on = "run"]
   runs[, text := paste0(range, ": ", said[, say_tiers(.SD), keyby = "run"]$V1)]
   runs[, led := said[, sum(tier %in% 1L) == 1L, keyby = "run"]$V1]
+  runs[, leader := said[, say_leader(title[tier %in% 1L], close[[1L]]), keyby = "run"]$V1]
   runs[, list(text = {
     # One of them has a leader, if any has.
     most <- unique(c(if (any(led)) which.max(sizes * led), order(-sizes)))
     shown <- sort(utils::head(most, MOST_LEADERS))
-    left <- sum(sizes[-shown])
-    paste(c(
-      text[shown], if (left) sprintf("Others at %s", count_of(left, "size", "sizes"))
-    ), collapse = ". ")
+    left <- setdiff(seq_along(text), shown)
+    groups <- split(bytes[left], factor(leader[left], unique(leader[left])))
+    if (length(groups) > MOST_LEADERS) groups <- list(`various leaders` = bytes[left])
+    others <- vapply(groups, \(sizes) name_sizes(unlist(sizes)), "")
+    paste(c(text[shown], sprintf("%s: %s", others, names(groups))), collapse = ". ")
   }), keyby = "stratum"]$text
 }
 
 # The configurations of runs that a summary names: the first tier, those that were not tested, and
-# (as tier 2) the next after the first tier, of each order the nearest one.
-say_members <- function(tables) {
-  behind <- tables[tier > 1L][order(row, least)][!duplicated(row)]
-  # Without rows, the ends are those of no range.
-  behind <- behind[, list(
-    tier = 2L, least = min(least, Inf), most = max(most, 0), low = min(low, Inf),
-    configuration = if (uniqueN(configuration) == 1L) configuration[[1L]] else NA_character_
+# (as tier 2) the next after the first tier, at each size the nearest one.
+say_members <- function(tables, nearest) {
+  names <- nearest[, list(
+    only = if (uniqueN(configuration) == 1L) configuration[[1L]] else NA_character_
   ), by = "run"]
-  behind[, title := fifelse(is.na(configuration), "the next", title_of(configuration))]
+  behind <- ranges_of(nearest, "run")[names, on = "run"]
+  behind[, `:=`(tier = 2L, title = fifelse(is.na(only), "the next", title_of(only)))]
   behind[, text := say_behind_by(title, least, most, low)]
   named <- unique(tables[tier %in% 1L | is.na(tier), c("run", "tier", "configuration")])
   named[, title := title_of(configuration)]
   rbind(named, behind[, c("run", "tier", "title", "text")], fill = TRUE)
+}
+
+# Ranges of factors over sizes. Without rows, the ends are those of no range.
+ranges_of <- function(factors, by) {
+  factors[, list(
+    least = min(ratio, Inf), most = max(ratio, 0), low = min(low, Inf), high = max(high, 0)
+  ), by = by]
 }
 
 # By which factors a configuration is behind the first tier: "MPICH takes 6 to 7 times as long".
@@ -76,6 +86,11 @@ say_tiers <- function(rows) {
     rows$text[which(rows$tier > 1L)],
     if (anyNA(rows$tier)) paste(in_series(rows$title[is.na(rows$tier)]), "not tested")
   ), collapse = "; ")
+}
+
+# The first tier in a few words.
+say_leader <- function(titles, close) {
+  if (length(titles) == 1L || isTRUE(close)) in_series(titles) else "not settled"
 }
 
 # The first tier in words: one configuration, or several that no verdict orders.

@@ -21,7 +21,7 @@ winner_map <- function(winners, comparison = NULL,
     return(NULL)
   }
   colours <- colours_of(libraries)
-  question <- c("site", "simulated", "operation", "transport")
+  question <- QUESTION_OF_MAP
   cells <- copy(winners)
   set(cells, j = "first", value = title_first(cells))
   set(cells, j = "text", value = say_outcomes(cells, cells$first))
@@ -32,7 +32,7 @@ winner_map <- function(winners, comparison = NULL,
     c(rep(1L, 5L), -1L, -1L, -1L, -1L)
   )
   best <- cells[, list(
-    winner = winner[[1L]], most = most[[1L]],
+    winner = winner[[1L]], candidates = candidates[[1L]], most = most[[1L]],
     first = if (is_leading(winner[[1L]], cells[[1L]], together[[1L]], of[[1L]])) {
       first[[1L]]
     } else {
@@ -47,14 +47,15 @@ winner_map <- function(winners, comparison = NULL,
     place_in_report(base_operation(operation))
   )]
   rows <- utils::head(rows, MOST_QUESTIONS)
+  titles <- htmlEscape(titles_of_questions(rows, comparison, libraries))
   classes <- intersect(names(CLASS_TITLES), as.character(best$sizes))
   body <- vapply(seq_len(nrow(rows)), function(i) {
-    row <- rows[i]
-    here <- best[row, on = question]
-    measured <- if (!is.null(comparison)) comparison[row, on = question]
-    paste0("<tr><td>", htmlEscape(title_of_row(row, measured, libraries)), "</td>",
+    here <- best[rows[i], on = question]
+    measured <- comparison[rows[i], on = question]
+    compared <- unique(c(measured$a, measured$b))
+    paste0("<tr><td>", titles[[i]], "</td>",
       paste(vapply(classes, function(class) {
-        cell_of_map(here[as.character(sizes) == class], colours)
+        cell_of_map(here[as.character(sizes) == class], colours, compared)
       }, ""), collapse = ""), "</tr>"
     )
   }, "")
@@ -65,20 +66,6 @@ winner_map <- function(winners, comparison = NULL,
   ), collapse = "\n"))
 }
 
-# The title of a row, with what the comparisons of its question lack: other hosts, or libraries.
-title_of_row <- function(row, measured, libraries) {
-  row <- copy(row)
-  if (uniqueN(measured$hosts) == 1L) set(row, j = "hosts", value = measured$hosts[[1L]])
-  here <- unique(c(measured$a, measured$b))
-  sentence_case(paste0(
-    question_in_words(row$operation), ", ", transport_in_words(row),
-    if (nzchar(row$simulated)) sprintf(" (%s)", short_label(row$simulated)),
-    if (length(here) && length(here) < length(libraries)) {
-      sprintf(" (only %s)", in_series(title_of(in_order(here))))
-    }
-  ))
-}
-
 key_of_map <- function(colours) {
   names <- in_order(names(colours))
   swatches <- sprintf(
@@ -86,9 +73,9 @@ key_of_map <- function(colours) {
     vapply(colours[names], mixed_colour, "", share = 0.5), htmlEscape(title_of(names))
   )
   paste(
-    "<p class=\"hint key\">Each cell names the library that wins at more than half of its sizes,",
-    "or those that can be the fastest, and the largest lead over the next library. The colour is",
-    "deeper for a larger lead:", paste0(paste(swatches, collapse = ", "), ".</p>")
+    "<p class=\"hint key\">Coloured: the library that wins at more than half of these sizes, with",
+    "its largest lead over the next (deeper: larger). Grey: those that may be the fastest.",
+    paste0(paste(swatches, collapse = ", "), ".</p>")
   )
 }
 
@@ -98,7 +85,8 @@ is_leading <- function(winner, sizes, together, of) {
   if (nzchar(winner)) 2L * together > of else 2L * sizes >= together
 }
 
-cell_of_map <- function(cell, colours) {
+# `compared`: the libraries of its question.
+cell_of_map <- function(cell, colours, compared) {
   if (!nrow(cell)) {
     return("<td class=\"open\">not measured</td>")
   }
@@ -106,14 +94,17 @@ cell_of_map <- function(cell, colours) {
   if (!nzchar(cell$first)) {
     return(sprintf("<td class=\"open\" title=\"%s\">no single winner</td>", title))
   }
-  look <- "class=\"open among\""
-  if (nzchar(cell$winner)) {
-    colour <- mixed_colour(colours[[cell$winner]], min(0.5, 0.2 + 0.15 * log2(cell$most)))
-    look <- sprintf("class=\"won\" style=\"background:%s\"", colour)
+  if (!nzchar(cell$winner)) {
+    # One library that is behind is named, too.
+    behind <- setdiff(compared, strsplit(cell$candidates, ",", fixed = TRUE)[[1L]])
+    behind <- if (length(behind) == 1L) paste("not", title_of(behind))
+    names <- htmlEscape(toString(c(cell$first, behind)))
+    return(sprintf("<td class=\"open among\" title=\"%s\">%s</td>", title, names))
   }
+  colour <- mixed_colour(colours[[cell$winner]], min(0.5, 0.2 + 0.15 * log2(cell$most)))
   sprintf(
-    "<td %s title=\"%s\">%s, up to %s times</td>",
-    look, title, htmlEscape(cell$first), format_digits(cell$most)
+    "<td class=\"won\" style=\"background:%s\" title=\"%s\">%s, up to %s times</td>",
+    colour, title, htmlEscape(cell$first), format_digits(cell$most, 2L)
   )
 }
 

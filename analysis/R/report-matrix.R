@@ -3,7 +3,7 @@
 
 # Names of the classes of sizes for readers: see size_class().
 CLASS_TITLES <- c(
-  small = "Small (to 4 KiB)", medium = "Medium (to 80 KiB)", large = "Large (above 80 KiB)"
+  small = "Up to 4 KiB", medium = "Up to 80 KiB", large = "Above 80 KiB"
 )
 
 #' The fastest libraries, by question and class of sizes.
@@ -28,15 +28,19 @@ winners_by_class <- function(comparison) {
   }
   fastest <- fastest_of(comparison)
   by <- c(strata, "bytes")
-  facts <- decided[, list(
-    n = min(n_a, n_b), equal = all(verdict == "within"), bound = max(at_most),
-    apart = max(pmax(ratio, 1 / ratio)), a = list(a), b = list(b), ratio = list(ratio)
-  ), by = by]
+  facts <- decided[, {
+    found <- verdict %in% DIRECTIONS
+    list(
+      n = min(n_a, n_b), equal = all(verdict == "within"), bound = max(at_most),
+      apart = max(pmax(ratio, 1 / ratio)), a = list(a[found]), b = list(b[found]),
+      ratio = list(ratio[found])
+    )
+  }, by = by]
   cells <- fastest[facts, on = by]
   cells[, ahead := mapply(lead_of, foremost_of(winner, candidates), a, b, ratio)]
   cells[, factor := fcoalesce(ahead, apart)]
   cells[, sizes := size_class(bytes)]
-  question <- c("site", "simulated", "operation", "transport", "sizes")
+  question <- c(QUESTION_OF_MAP, "sizes")
   out <- cells[, list(
     cells = .N, least = min(factor), most = max(factor), close = sum(equal), bound = max(bound),
     n = min(n)
@@ -51,7 +55,7 @@ foremost_of <- function(winner, candidates) {
 }
 
 # The lead of the best of `first` over the next library. `ratio` is the time of `a` over that of
-# `b`, for all pairs. NA if no pair has one of `first` and another library.
+# `b`, for all pairs that differ. NA if none of them has one of `first` and another library.
 lead_of <- function(first, a, b, ratio) {
   over_b <- a %in% first & !b %in% first
   over_a <- b %in% first & !a %in% first
@@ -60,8 +64,8 @@ lead_of <- function(first, a, b, ratio) {
 }
 
 # The matrix for readers: one row per question, one column per class of sizes.
-table_matrix <- function(winners) {
-  question <- c("site", "simulated", "operation", "transport")
+table_matrix <- function(winners, comparison = NULL) {
+  question <- QUESTION_OF_MAP
   cells <- copy(winners)[order(-cells, winner)]
   set(cells, j = "text", value = say_outcomes(cells, title_first(cells)))
   wide <- dcast(cells, site + simulated + operation + transport ~ sizes,
@@ -70,15 +74,10 @@ table_matrix <- function(winners) {
   wide <- cells[, list(n = min(n)), by = question][wide, on = question]
   # Benchmarks of other tools after cotejo's own.
   wide <- wide[order(startsWith(operation, "imb-"))]
-  shown <- data.table(
-    Question = sentence_case(
-      paste0(question_in_words(wide$operation), ", ", title_of(wide$transport))
-    )
-  )
+  shown <- data.table(Question = titles_of_questions(
+    wide, comparison, unique(c(comparison$a, comparison$b))
+  ))
   if (uniqueN(wide$site) > 1L) set(shown, j = "Site", value = wide$site)
-  if (any(nzchar(wide$simulated))) {
-    set(shown, j = "Not real hardware", value = short_label(wide$simulated))
-  }
   for (class in intersect(names(CLASS_TITLES), names(wide))) {
     set(shown, j = CLASS_TITLES[[class]], value = wide[[class]])
   }
@@ -134,11 +133,12 @@ three_sentences <- function(comparison, winners, used) {
   leaders <- of[leaders, on = "sizes"][2L * cells > of]
   leading <- if (nrow(leaders)) {
     # A library is named once, with all classes of sizes in which it leads.
+    leaders[, title := sub("^(.)", "\\L\\1", CLASS_TITLES[as.character(sizes)], perl = TRUE)]
     leaders <- leaders[, list(classes = in_series(sprintf(
-      "%s (%d of %d)", sizes, cells, of
+      "%s (%d of %d)", title, cells, of
     ))), by = "winner"]
     sprintf("%s.", in_series(sprintf(
-      "%s wins most often for %s messages", title_of(leaders$winner), leaders$classes
+      "%s wins most often for messages %s", title_of(leaders$winner), leaders$classes
     )))
   } else {
     "No library wins at most sizes of a class."

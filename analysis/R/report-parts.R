@@ -26,12 +26,14 @@ section_of_answer <- function(study) {
   own <- c(study$merits$cards, study$setting_cards)
   if (length(study$cards)) {
     htmltools::tagList(
-      first_cards(study$cards), map_and_sentences(study),
+      html_certainty(study$cards), first_cards(study$cards), html_steps(study$next_step),
+      map_and_sentences(study),
       if (length(own)) first_cards(own), htmltools::HTML(CONTENTS), meaning_of_words()
     )
   } else if (length(own)) {
     htmltools::tagList(
-      first_cards(own), html_steps(study$next_step), htmltools::HTML(CONTENTS), meaning_of_words()
+      html_certainty(own), first_cards(own), html_steps(study$next_step),
+      htmltools::HTML(CONTENTS), meaning_of_words()
     )
   } else if (length(mpis) == 1L) {
     htmltools::tags$p(sprintf("Only %s was measured: there is nothing to compare it with.", mpis))
@@ -40,21 +42,21 @@ section_of_answer <- function(study) {
   }
 }
 
-# The map of the fastest libraries, the next step, and the answer in sentences.
+# The map of the fastest libraries, and the answer in sentences.
 map_and_sentences <- function(study) {
-  next_step <- html_steps(study$next_step)
   winners <- winners_by_class(study$comparison)
   if (!nrow(winners)) {
-    return(next_step)
+    return(NULL)
   }
   said <- three_sentences(study$comparison, winners, study$used)
   htmltools::tagList(
-    winner_map(winners, study$comparison, unique(study$used$mpi)), next_step,
+    winner_map(winners, study$comparison, unique(study$used$mpi)),
+    htmltools::tags$p(class = "key", study$next_step$further),
     htmltools::tags$p(htmltools::tags$strong(paste(said[-3L], collapse = " "))),
     htmltools::tags$p(
       said[3L], htmltools::tags$a(href = ANSWERS, "All answers as JSON", .noWS = "after"), "."
     ),
-    fold("All outcomes by question", html_table(table_matrix(winners), paste(
+    fold("All outcomes by question", html_table(table_matrix(winners, study$comparison), paste(
       "The library that is faster than every other, or those that can be; the factors by",
       "which the next library is slower, and the number of such tests (over all placements,",
       "numbers of ranks and parameters). n: the smallest number of launches of a library."
@@ -62,44 +64,59 @@ map_and_sentences <- function(study) {
   )
 }
 
-html_steps <- function(steps) {
-  htmltools::tagList(
-    htmltools::tags$p(class = "next", htmltools::tags$strong("Next: "), steps[[1L]]),
-    lapply(steps[-1L], \(step) htmltools::tags$p(class = "next", step))
+html_certainty <- function(cards) {
+  htmltools::tags$p(class = "sure", htmltools::tags$strong("How sure:"), say_certainty(cards))
+}
+
+# How sure the answers of cards are.
+say_certainty <- function(cards) {
+  warned <- unlist(lapply(cards, \(card) names(card$warnings)))
+  paste0(
+    "\"at least\" holds with 95 % confidence; at most 5 % of the differences found for a ",
+    "question are expected to be wrong", text_if(
+      DEPENDENT %in% warned, " (more where launches are dependent: confirm by another make study)"
+    ), ". Outliers only widen the limits."
   )
 }
 
-#' The next step in words: the shortest command that settles a question, or that no question
-#' is open; and a command for what launches on one host cannot show.
+# The next step, with its command apart, and further steps.
+html_steps <- function(steps) {
+  htmltools::tags$p(
+    class = "next", htmltools::tags$strong("Next:"), steps$said,
+    if (length(steps$command)) htmltools::tags$code(steps$command)
+  )
+}
+
+#' The next step in words: the command that is expected to settle the most comparisons per minute,
+#' or that no question is open; and how to measure what launches on one host cannot show.
 #'
 #' @param used launches, as in [summarise_launches()].
-#' @return one or two texts.
+#' @return list of texts: `said`, `command` and `further` (`NULL`: none).
 #' @noRd
 say_next_step <- function(cards, used) {
-  open <- Filter(function(card) card$settled < card$tested || !card$tested, cards)
-  known <- Filter(function(card) nzchar(toString(card$to_settle$command)), open)
-  c(
-    if (length(known)) {
-      minutes <- vapply(known, \(card) as.numeric(card$to_settle$minutes), 0)
-      first <- known[[order(minutes)[[1L]]]]
+  left <- vapply(cards, \(card) max(card$tested - card$settled, !card$tested), 0)
+  open <- left > 0
+  known <- open & vapply(cards, \(card) nzchar(toString(card$to_settle$command)), NA)
+  questions <- count_of(sum(open), "question is", "questions are")
+  minutes <- vapply(cards, \(card) as.numeric(c(card$to_settle$minutes, NA)[[1L]]), 0)
+  most <- order(!known, -left / minutes)[[1L]]
+  list(
+    said = if (any(known)) {
+      card <- cards[[most]]
       sprintf(
-        "%s not settled. The quickest to settle is \"%s\": %s: %s",
-        count_of(length(open), "question is", "questions are"), first$title,
-        first$to_settle$said, first$to_settle$command
+        "%s not settled. The quickest gain is in \"%s\" (%s open), %s:",
+        questions, plain_titles(cards)[[most]],
+        if (card$tested) sprintf("%d of %d", left[[most]], card$tested) else "all",
+        card$to_settle$said
       )
-    } else if (length(open)) {
-      paste(
-        count_of(length(open), "question is", "questions are"),
-        "not settled, and more launches are not expected to settle them."
-      )
+    } else if (any(open)) {
+      paste(questions, "not settled, and more launches are not expected to settle them.")
     } else {
       "Nothing: every comparison is settled, and more launches would not change the answers."
     },
-    if (all(used$hosts %in% 1L)) {
-      paste(
-        "All launches used one host and say nothing about a network: to measure between hosts,",
-        "run make site on a cluster, then make study."
-      )
+    command = if (any(known)) cards[[most]]$to_settle$command,
+    further = if (all(used$hosts %in% 1L)) {
+      "To measure between hosts, run make site on a cluster, then make study."
     }
   )
 }
@@ -114,9 +131,14 @@ meaning_of_words <- function() {
       "less. At most 5 % of the differences found for a question are expected to be wrong."
     ),
     paste(
-      "\"Takes 15 to 56 % longer (at least 14 %)\": the typical difference, which depends on the",
-      "message size, and the smaller end of its 95 % interval over all these sizes."
+      "\"Takes 15 to 56 % longer (at least 14 %)\": the typical difference from the fastest, by",
+      "message size, and the smallest end of its 95 % intervals at these sizes."
     ),
+    paste(
+      "Warning \"dependent launches\": more than 5 % of the differences may be wrong. Warning",
+      "\"outliers\": more than a tenth of the launches are unusually slow or fast."
+    ),
+    "Ping-pong: two ranks send in turns. Ping-ping: both send at the same time.",
     "Placement near: the ranks run on cores that share most. Far: on cores that share little.",
     "TCP within one host: messages through the kernel's network code, but over no network.",
     "IMB: the Intel MPI Benchmarks, another program that measures the same operation.",

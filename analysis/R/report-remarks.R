@@ -75,7 +75,10 @@ about_strata <- function(first, strata, study) {
   found[match(group, unique(group))]
 }
 
-#' Warnings that concern the launches of a question.
+# The title of a warning that launches depend on those before them.
+DEPENDENT <- "dependent launches"
+
+#' Warnings that concern the launches of a question; their names say each in a few words.
 #'
 #' @param head the columns of the study that identify the launches.
 #' @param command measures them again.
@@ -86,22 +89,29 @@ warnings_of <- function(head, launches, study, command) {
   odd <- sum(launches$key %in% study$flags$outlying$key)
   c(
     if (nrow(slow)) {
-      sprintf(
+      titled("slow first block", sprintf(
         "the first block of %s was up to %s %% slower than the other blocks",
         if (nrow(slow) == 1L) "the session" else count_of(nrow(slow), "session", "sessions"),
         format_digits(100 * max(slow$first), 2L)
-      )
+      ))
     },
-    warn_of_serial(serial, command),
-    warn_of_disturbed(study$unusable[head, on = names(head), nomatch = NULL]),
-    warn_of_skipped(head, launches, study$sessions),
+    titled(DEPENDENT, warn_of_serial(serial, command)),
+    titled(
+      "replaced blocks", warn_of_disturbed(study$unusable[head, on = names(head), nomatch = NULL])
+    ),
+    titled("not all measured", warn_of_skipped(head, launches, study$sessions)),
     if (odd > nrow(launches) / 10) {
-      sprintf(
+      titled("outliers", sprintf(
         "%d of %d launches are outliers (section \"Unusual launches and drift\")",
         odd, nrow(launches)
-      )
+      ))
     }
   )
+}
+
+# Warnings under a title.
+titled <- function(title, texts) {
+  if (length(texts)) stats::setNames(texts, rep(title, length(texts)))
 }
 
 # Blocks that a study replaced, since the machine disturbed them.
@@ -125,9 +135,9 @@ warn_of_skipped <- function(head, launches, sessions) {
   name <- sprintf("^%s\\.(.+)%s(\\..*)?$", head$test, place)
   if (nrow(skipped)) skipped <- skipped[grepl(name, cell) & !cell %in% cell_of(launches$id)]
   if (nrow(skipped)) {
-    skipped[, title := trimws(paste(
+    skipped[, title := paste0(
       title_of(sub(name, "\\1", cell)), gsub(".", " ", sub(name, "\\2", cell), fixed = TRUE)
-    ))]
+    )]
     skipped[, list(text = sprintf(
       "%s not measured: %s", if (.N == 1L) {
         paste(title, "was")

@@ -266,24 +266,36 @@ words_of_pairs <- function(pairs, heading) {
 #' @noRd
 first_cards <- function(cards) {
   shown <- utils::head(cards, MOST_ANSWERS)
-  titles <- vapply(shown, `[[`, "", "title")
-  # The name of the test is left out where the titles differ without it.
-  plain <- mapply(function(title, test) sub(sprintf(" (%s)", test), "", title, fixed = TRUE),
-    titles, vapply(shown, \(card) toString(card$place$test), "")
-  )
-  titles <- ifelse(plain %in% plain[duplicated(plain)], titles, plain)
   htmltools::div(class = "cards", mapply(function(card, title) {
+    warnings <- unique(names(card$warnings))
     fold(
       list(
         htmltools::tags$strong(paste0(title, ":")),
         paste(c(
-          card$summary, say_basis(card, setdiff(card$scope, ONE_SESSION)),
-          if (length(card$warnings)) count_of(length(card$warnings), "warning", "warnings")
+          card$summary, toString(c(
+            sprintf(
+              "%d of %d settled by %s", card$settled, card$tested,
+              count_of(paste(unique(card$launches), collapse = " to "), "launch", "launches")
+            ), setdiff(card$scope, ONE_SESSION)
+          )), if (length(warnings)) paste("Warning:", toString(warnings))
         ), collapse = ". ")
       ),
       bullets(card$lines)
     )
-  }, shown, titles, SIMPLIFY = FALSE))
+  }, shown, plain_titles(shown), SIMPLIFY = FALSE))
+}
+
+# Titles of cards without the name of the test and without the placement, where they differ
+# without these.
+plain_titles <- function(cards) {
+  titles <- vapply(cards, `[[`, "", "title")
+  left_out <- function(pattern, column) {
+    parts <- sprintf(pattern, vapply(cards, \(card) toString(card$place[[column]]), ""))
+    plain <- mapply(\(title, part) sub(part, "", title, fixed = TRUE), titles, parts)
+    ifelse(plain %in% plain[duplicated(plain)], titles, plain)
+  }
+  titles <- left_out(" (%s)", "test")
+  left_out(", placement %s", "placement")
 }
 
 # Explains the words of a card; stands above the first card of each page.

@@ -58,7 +58,9 @@ write_study <- function(study, out_file, session, published) {
     figures = figures$name, answers = ANSWERS,
     said = c(
       say_cards(newest_first(cards, study$used)),
-      if (length(cards)) c("Next", paste0("  ", study$next_step))
+      if (length(cards)) {
+        c(paste("How sure:", say_certainty(cards)), "Next", paste0("  ", unlist(study$next_step)))
+      }
     )
   )
 }
@@ -162,7 +164,9 @@ machine_line <- function(used) {
     ", CPU ", one("cpu_model"), ". Compared: ",
     if (length(titles)) toString(trimws(paste(titles, number))) else "no MPI library", " (",
     one("provider"), "). ",
-    count_of(nrow(used), "launch", "launches"), ", ", paste(days, collapse = " to "), "."
+    count_of(nrow(used), "launch", "launches"), ", ", paste(days, collapse = " to "),
+    text_if(uniqueN(used$placement) == 1L, paste(", placement", used$placement[[1L]])),
+    text_if(all(used$hosts %in% 1L), ", on one host: nothing here is about a network"), "."
   )
 }
 

@@ -45,3 +45,25 @@ transport_in_words <- function(rows) {
     hosts == 1L, " within one host", rep(TRUE, length(titles)), " between hosts"
   ))
 }
+
+# Columns of a question of the map.
+QUESTION_OF_MAP <- c("site", "simulated", "operation", "transport")
+
+# The titles of questions: see `title_of_row()`.
+titles_of_questions <- function(rows, comparison, libraries) {
+  vapply(seq_len(nrow(rows)), function(i) {
+    title_of_row(rows[i], comparison[rows[i], on = QUESTION_OF_MAP], libraries)
+  }, "")
+}
+
+# The title of a row, with what the comparisons of its question lack: other hosts, or libraries.
+title_of_row <- function(row, measured, libraries) {
+  row <- copy(row)
+  if (uniqueN(measured$hosts) == 1L) set(row, j = "hosts", value = measured$hosts[[1L]])
+  lacks <- if (NROW(measured)) setdiff(libraries, c(measured$a, measured$b))
+  sentence_case(paste0(
+    question_in_words(row$operation), ", ", transport_in_words(row),
+    if (nzchar(row$simulated)) sprintf(" (%s)", short_label(row$simulated)),
+    if (length(lacks)) sprintf(" (without %s)", in_series(title_of(in_order(lacks))))
+  ))
+}

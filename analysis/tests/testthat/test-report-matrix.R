@@ -22,13 +22,15 @@ test_that("the matrix names who wins in each class of sizes, by how much and how
   expect_identical(winners[sizes == "large"]$winner, "")
   shown <- table_matrix(winners)
   expect_identical(shown$Question, "Ping-pong, shared memory")
-  expect_match(shown[["Small (to 4 KiB)"]], "^Open MPI, 1[.][0-9]+ to .* times \\(all 2\\)$")
-  expect_match(shown[["Large (above 80 KiB)"]], "^within [0-9.]+ % \\(all 1\\)$")
+  expect_match(shown[["Up to 4 KiB"]], "^Open MPI, 1[.][0-9]+ to .* times \\(all 2\\)$")
+  expect_match(shown[["Above 80 KiB"]], "^within [0-9.]+ % \\(all 1\\)$")
   expect_identical(shown$n, 12L)
   said <- three_sentences(comparison, winners, summarise_launches(read_results(folder)))
   expect_length(said, 3L)
   expect_match(said[[1L]], "Open MPI is the fastest library in 3 of 4 tests", fixed = TRUE)
-  expect_match(said[[2L]], "Open MPI wins most often for small (2 of 2)", fixed = TRUE)
+  expect_match(
+    said[[2L]], "Open MPI wins most often for messages up to 4 KiB (2 of 2)", fixed = TRUE
+  )
   expect_match(said[[3L]], "12 launches of each MPI in 1 session on 1 site", fixed = TRUE)
 })
 
@@ -41,7 +43,7 @@ test_that("who wins where differs is said in one cell, the more frequent first",
     "s", "", "bcast", "shm", "small"
   )]
   expect_identical(
-    table_matrix(rows)[["Small (to 4 KiB)"]],
+    table_matrix(rows)[["Up to 4 KiB"]],
     "Open MPI, 1.50 to 2.00 times (5 of 8); no single winner (2 of 8); MPICH, 1.10 times (1 of 8)"
   )
 })
@@ -57,7 +59,7 @@ test_that("a library that is behind is excluded where two others are alike", {
   expect_identical(winners$cells, 3L)
   expect_equal(winners$most, 3, tolerance = 0.1)
   expect_match(
-    table_matrix(winners)[["Small (to 4 KiB)"]],
+    table_matrix(winners)[["Up to 4 KiB"]],
     "^Intel MPI or Open MPI, [0-9.]+( to [0-9.]+)? times [(]all 3[)]$"
   )
   said <- three_sentences(comparison, winners, summarise_launches(read_results(folder)))
@@ -70,6 +72,17 @@ test_that("a library that is behind is excluded where two others are alike", {
     c(0.9, 1 / 2, 1 / 4, 1 / 1.8, 1 / 3.6, 1 / 2)
   ), 2)
   expect_identical(lead_of(c("x", "y"), "x", "y", 0.5), NA_real_)
+  # A card counts from the same library.
+  used <- data.table(
+    order = 1L, bytes = c(1, 1, 4), a = c("x", "w", "x"), b = c("w", "y", "w"),
+    tier_a = c(1L, 2L, 1L), tier_b = c(2L, 1L, 2L), verdict = c("faster", "slower", "faster"),
+    ratio = c(1 / 4, 2, 1 / 3), low = c(1 / 5, 1.5, 1 / 6), high = c(1 / 3, 3, 1 / 2)
+  )
+  expect_equal(lead_of(c("x", "y"), c("x", "w"), c("w", "y"), c(1 / 4, 2)), 4)
+  expect_equal(
+    ranges_of(factors_of(used), "configuration"),
+    data.table(configuration = "w", least = 3, most = 4, low = 2, high = 6)
+  )
 })
 
 test_that("headings are unique, by what tells their strata apart", {
@@ -201,7 +214,7 @@ test_that("a library that wins at half of the sizes or fewer is not named as the
   expect_match(html, "Open MPI, 1.10 to 3.89 times (1 of 3); MPICH", fixed = TRUE)
   pair <- data.table(a = "mpich", b = "openmpi", verdict = "faster", n_a = 6L, n_b = 6L)
   said <- \(winners) three_sentences(pair, winners, data.table(site = "s", session = "1"))[[2L]]
-  expect_identical(said(winners), "Open MPI wins most often for large (2 of 2) messages.")
+  expect_identical(said(winners), "Open MPI wins most often for messages above 80 KiB (2 of 2).")
   expect_identical(said(winners[1:3]), "No library wins at most sizes of a class.")
 })
 
@@ -214,7 +227,7 @@ test_that("the map of winners says in words what its colours say", {
     close = 0L, bound = 0, n = 6L, candidates = ""
   )
   html <- as.character(winner_map(winners))
-  expect_match(html, ">Open MPI, up to 2.00 times</td>", fixed = TRUE)
+  expect_match(html, ">Open MPI, up to 2.0 times</td>", fixed = TRUE)
   expect_match(html, "title=\"Open MPI, 1.10 to 2.00 times (3 of 5); no single winner (2 of 5)\"",
     fixed = TRUE)
   expect_match(html, ">no single winner</td>", fixed = TRUE)
@@ -226,15 +239,20 @@ test_that("the map of winners says in words what its colours say", {
     a = "mpich", b = c("openmpi", "intel-mpi")
   )
   html <- as.character(winner_map(copy(winners)[, transport := "tcp"], compared))
-  expect_match(html, "TCP within one host (only MPICH and Open MPI)</td>", fixed = TRUE)
+  expect_match(html, "TCP within one host (without Intel MPI)</td>", fixed = TRUE)
   expect_match(html, "</span>Intel MPI, <span .*</span>MPICH, <span .*</span>Open MPI\\.</p>")
   # Without a winner, the possible winners are named if they hold for most of these sizes.
   winners[2:3, candidates := "mpich,openmpi"]
   html <- as.character(winner_map(winners))
-  expect_match(html, ">MPICH or Open MPI, up to 1.30 times</td>", fixed = TRUE)
-  expect_match(html, ">Open MPI, up to 2.00 times</td>", fixed = TRUE)
+  expect_match(html, ">MPICH or Open MPI</td>", fixed = TRUE)
+  three <- data.table(
+    site = "s", simulated = "", operation = "pingpong", transport = "shm", hosts = 1L,
+    a = "mpich", b = c("openmpi", "intel-mpi")
+  )
+  expect_match(as.character(winner_map(winners, three)), ">MPICH or Open MPI, not Intel MPI</td>")
+  expect_match(html, ">Open MPI, up to 2.0 times</td>", fixed = TRUE)
   many <- copy(winners)[, candidates := fifelse(nzchar(winner), "", "a,b,c,d")]
-  expect_match(as.character(winner_map(many)), ">one of 4 libraries, up to 1.30 times</td>")
+  expect_match(as.character(winner_map(many)), ">one of 4 libraries</td>")
   open <- rbind(copy(winners)[3L, `:=`(cells = 3L)], copy(winners)[3L, `:=`(candidates = "")])
   html <- as.character(winner_map(open[, of := 7L]))
   expect_match(html, ">no single winner</td>", fixed = TRUE)
@@ -322,8 +340,8 @@ test_that("a library that leads for several sizes is named once", {
   )
   expect_match(
     three_sentences(compared, winners, data.table(site = "s", session = "t"))[[2L]], paste(
-      "Open MPI wins most often for small (3 of 3) and medium (3 of 3) messages and",
-      "MPICH wins most often for large (3 of 3) messages."
+      "Open MPI wins most often for messages up to 4 KiB (3 of 3) and up to 80 KiB (3 of 3) and",
+      "MPICH wins most often for messages above 80 KiB (3 of 3)."
     ), fixed = TRUE
   )
 })
@@ -340,20 +358,40 @@ test_that("a page of real and emulated launches says which tests are emulated", 
 })
 
 test_that("a report says what to run next, or that nothing is left", {
-  card <- function(settled, command = "", minutes = NA_real_) {
-    list(title = paste("Card", command), settled = settled, tested = 4L, to_settle = if (
-      nzchar(command)
-    ) list(said = "about 3 more launches of each", command = command, minutes = minutes))
+  card <- function(settled, command = "", minutes = NA_real_, tested = 4L) {
+    list(
+      title = sprintf("Card %s, placement near (%s)", command, command),
+      place = list(test = command, placement = "near"), settled = settled, tested = tested,
+      to_settle = if (nzchar(command)) {
+        list(said = "about 3 more launches of each", command = command, minutes = minutes)
+      }
+    )
   }
   hosts <- data.table(hosts = c(1L, 2L))
-  expect_match(say_next_step(list(card(4L)), hosts), "^Nothing: every comparison is settled")
-  expect_no_match(say_next_step(list(card(4L)), hosts), "network")
-  expect_match(say_next_step(list(card(4L)), hosts[1L])[[2L]], "run make site on a cluster")
-  expect_match(say_next_step(list(card(3L)), hosts), "1 question is not settled, and more launch")
+  done <- say_next_step(list(card(4L)), hosts)
+  expect_match(done$said, "^Nothing: every comparison is settled")
+  expect_null(done$further)
+  expect_match(say_next_step(list(card(4L)), hosts[1L])$further, "run make site on a cluster")
+  left <- say_next_step(list(card(3L)), hosts)
+  expect_match(left$said, "1 question is not settled, and more launch")
+  expect_null(left$command)
+  # The command that settles the most per minute, of 1, 2 and 4 open comparisons.
   expect_identical(
-    say_next_step(list(card(3L, "slow", 9), card(4L), card(2L, "quick", 2)), hosts), paste(
-      "2 questions are not settled. The quickest to settle is \"Card quick\":",
-      "about 3 more launches of each: quick"
+    say_next_step(list(card(3L, "some", 2), card(4L), card(2L, "most", 3), card(0L, "all", 9)),
+      hosts),
+    list(
+      said = paste(
+        "3 questions are not settled. The quickest gain is in \"Card most\" (2 of 4 open),",
+        "about 3 more launches of each:"
+      ), command = "most", further = NULL
     )
   )
+  expect_match(say_next_step(list(card(0L, "new", 1, 0L)), hosts)$said, "(all open)", fixed = TRUE)
+})
+
+test_that("the first screen says how sure it is", {
+  sure <- \(warnings) as.character(html_certainty(list(list(warnings = warnings))))
+  expect_match(sure(character()), "95 % confidence; at most 5 % of the differences")
+  expect_no_match(sure(c(outliers = "o")), "dependent")
+  expect_match(sure(c(`dependent launches` = "d")), "more where launches are dependent")
 })

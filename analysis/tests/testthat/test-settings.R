@@ -58,7 +58,10 @@ test_that("a summary has the sizes that one configuration leads", {
       configurations = list(data.table(
         configuration = c(first, names(least)), tier = c(rep(1L, length(first)), 1L + behind),
         least = c(rep(NA, length(first)), unlist(least)), most = 2.5, low = 1.1
-      ))
+      )), nearest = list(data.table(
+        configuration = as.character(names(least)), ratio = as.numeric(least),
+        low = rep(1.1, length(least)), high = rep(9, length(least))
+      )[behind == 1L & !is.na(ratio)])
     )
   }
   open <- order(c(1, 4, 16), c("mpich", "openmpi"))
@@ -66,14 +69,23 @@ test_that("a summary has the sizes that one configuration leads", {
   other <- order(256, "mpich", list(`intel-mpi` = 1.2, openmpi = 3))
   expect_identical(say_leaders(rbind(open, led, other)), paste0(
     "1 B to 16 B: MPICH or Open MPI, not settled. ",
-    "64 B to 256 B: MPICH; the next takes 1.2 to 2.5 times as long (at least 10 %)"
+    "64 B to 256 B: MPICH; the next takes 20 to 50 % longer (at least 10 %)"
   ))
   # Three ranges: one that a library leads is among the two that are named.
   within <- order(c(1024, 4096), c("mpich", "openmpi"), within = 0.05)
   expect_identical(say_leaders(rbind(open, led, within)), paste0(
     "1 B to 16 B: MPICH or Open MPI, not settled. ",
-    "64 B: MPICH; Open MPI takes 1.5 to 2.5 times as long (at least 10 %). Others at 2 sizes"
+    "64 B: MPICH; Open MPI takes 50 % longer (at least 10 %). 1 KiB, 4 KiB: MPICH and Open MPI"
   ))
+  # The leaders of further ranges are named, if there are few.
+  last <- order(2^20, "intel-mpi", list(mpich = 3))
+  expect_match(say_leaders(rbind(open, led, within, last)), paste(
+    "longer (at least 10 %). 1 KiB, 4 KiB: MPICH and Open MPI. 1 MiB: Intel MPI"
+  ), fixed = TRUE)
+  again <- order(2^22, c("mpich", "openmpi"))
+  expect_match(
+    say_leaders(rbind(open, led, within, last, again)), "[)][.] 4 sizes: various leaders$"
+  )
   untested <- order(1, character(), list(mpich = NA_real_))
   untested$configurations[[1L]][, tier := NA_integer_]
   expect_identical(
