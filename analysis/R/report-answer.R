@@ -15,7 +15,8 @@
 #'   `launches`: fewest and most of a configuration. `scope`. `held`: constant properties. `tails`:
 #'   pairs with another order by the 99th percentile of each launch, in words. `warnings`, whose
 #'   names are short; `to_settle` (`command`, `launches`, `minutes`; `NULL` if nothing is open);
-#'   `summary`, its first tiers in words; `lines`, the card in words.
+#'   `confirm`, the command of another session (`NULL`: none is needed); `summary`, its first tiers
+#'   in words; `lines`, the card in words.
 #' @noRd
 answer <- function(comparison, study = NULL) {
   if (!nrow(comparison)) {
@@ -60,6 +61,7 @@ answer <- function(comparison, study = NULL) {
       summary = summaries[[i]]
     )
     card$to_settle <- settle_command(card, about[[i]]$cells)
+    if (DEPENDENT %in% names(card$warnings)) card$confirm <- about[[i]]$cells$session
     card$lines <- lines_of_card(card)
     card
   })

@@ -73,9 +73,9 @@ say_certainty <- function(cards) {
   warned <- unlist(lapply(cards, \(card) names(card$warnings)))
   paste0(
     "\"at least\" holds with 95 % confidence; at most 5 % of the differences found for a ",
-    "question are expected to be wrong", text_if(
-      DEPENDENT %in% warned, " (more where launches are dependent: confirm by another make study)"
-    ), ". Outliers only widen the limits."
+    "question are expected to be wrong",
+    text_if(DEPENDENT %in% warned, " (more where a card warns of dependent launches)"),
+    ". Outliers only widen the limits."
   )
 }
 
@@ -87,17 +87,30 @@ html_steps <- function(steps) {
   )
 }
 
-#' The next step in words: the command that is expected to settle the most comparisons per minute,
-#' or that no question is open; and how to measure what launches on one host cannot show.
+#' The next step in words: the command that confirms dependent launches, or that is expected to
+#' settle the most comparisons per minute, or that no question is open; and how to measure what
+#' launches on one host cannot show.
 #'
 #' @param used launches, as in [summarise_launches()].
 #' @return list of texts: `said`, `command` and `further` (`NULL`: none).
 #' @noRd
 say_next_step <- function(cards, used) {
+  further <- if (all(used$hosts %in% 1L)) {
+    "To measure between hosts, run make site on a cluster, then make study."
+  }
   left <- vapply(cards, \(card) max(card$tested - card$settled, !card$tested), 0)
   open <- left > 0
   known <- open & vapply(cards, \(card) nzchar(toString(card$to_settle$command)), NA)
   questions <- count_of(sum(open), "question is", "questions are")
+  confirm <- unlist(lapply(cards, `[[`, "confirm"))
+  if (length(confirm)) {
+    return(list(said = paste0(
+      "Confirm in another session, since launches depended on the ones before them",
+      text_if(any(open), paste("; it also adds launches to", count_of(
+        sum(open), "question that is not settled", "questions that are not settled"
+      ))), ":"
+    ), command = confirm[[1L]], further = further))
+  }
   minutes <- vapply(cards, \(card) as.numeric(c(card$to_settle$minutes, NA)[[1L]]), 0)
   most <- order(!known, -left / minutes)[[1L]]
   list(
@@ -114,10 +127,7 @@ say_next_step <- function(cards, used) {
     } else {
       "Nothing: every comparison is settled, and more launches would not change the answers."
     },
-    command = if (any(known)) cards[[most]]$to_settle$command,
-    further = if (all(used$hosts %in% 1L)) {
-      "To measure between hosts, run make site on a cluster, then make study."
-    }
+    command = if (any(known)) cards[[most]]$to_settle$command, further = further
   )
 }
 

@@ -148,7 +148,8 @@ warn_of_skipped <- function(head, launches, sessions) {
   }
 }
 
-#' The cells of a question: the command that measures them again, and the duration of a block.
+#' The cells of a question: the command that measures them again, the command of their session
+#' (`session`), and the duration of a block.
 #' @noRd
 cells_of <- function(head, launches, sessions) {
   if (!nrow(launches)) {
@@ -157,15 +158,19 @@ cells_of <- function(head, launches, sessions) {
   has <- vapply(sessions$cells, function(cells) any(startsWith(cells, paste0(head$test, "."))), NA)
   last <- utils::tail(sessions[has], 1L)
   each <- launches[, list(wall_s = mean(wall_s, na.rm = TRUE)), by = list(cell = cell_of(id))]
-  list(
-    command = paste0(
+  study <- function(cells) {
+    paste0(
       if (head$site != "local") sprintf("COTEJO_SITE=%s ", head$site), "make study",
-      if (nrow(last) && !nzchar(last$program)) sprintf(" TAG=%s", last$tag),
-      sprintf(" CELLS='^%s\\..*\\.%s\\.%s'", head$test, head$transport, head$placement),
+      if (nrow(last) && !nzchar(last$program)) sprintf(" TAG=%s", last$tag), cells,
       if (nrow(last) && nzchar(last$sizes)) sprintf(" SIZES=%s", last$sizes),
       if (nrow(last) && nzchar(last$set)) paste0(" SET=", shQuote(last$set, "sh")),
       if (nrow(last) && nzchar(last$program)) sprintf(" PROGRAM=%s", last$program)
-    ),
+    )
+  }
+  list(
+    command = study(
+      sprintf(" CELLS='^%s\\..*\\.%s\\.%s'", head$test, head$transport, head$placement)
+    ), session = study(""),
     block_s = sum(each$wall_s + OVERHEAD_S)
   )
 }

@@ -387,11 +387,19 @@ test_that("a report says what to run next, or that nothing is left", {
     )
   )
   expect_match(say_next_step(list(card(0L, "new", 1, 0L)), hosts)$said, "(all open)", fixed = TRUE)
+  dependent <- list(card(3L, "some", 2), c(card(4L), confirm = "make study"))
+  expect_identical(say_next_step(dependent, hosts), list(
+    said = paste(
+      "Confirm in another session, since launches depended on the ones before them; it also adds",
+      "launches to 1 question that is not settled:"
+    ), command = "make study", further = NULL
+  ))
+  expect_match(say_next_step(dependent[2L], hosts)$said, "on the ones before them:$")
 })
 
 test_that("the first screen says how sure it is", {
   sure <- \(warnings) as.character(html_certainty(list(list(warnings = warnings))))
   expect_match(sure(character()), "95 % confidence; at most 5 % of the differences")
   expect_no_match(sure(c(outliers = "o")), "dependent")
-  expect_match(sure(c(`dependent launches` = "d")), "more where launches are dependent")
+  expect_match(sure(c(`dependent launches` = "d")), "more where a card warns")
 })
