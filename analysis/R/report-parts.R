@@ -74,7 +74,7 @@ say_certainty <- function(cards) {
   paste0(
     "\"at least\" holds with 95 % confidence; at most 5 % of the differences found for a ",
     "question are expected to be wrong",
-    text_if(DEPENDENT %in% warned, " (more where a card warns of dependent launches)"),
+    text_if(DEPENDENT %in% warned, " (more where a card warns that launches depend on others)"),
     ". Outliers only widen the limits."
   )
 }

@@ -401,5 +401,5 @@ test_that("the first screen says how sure it is", {
   sure <- \(warnings) as.character(html_certainty(list(list(warnings = warnings))))
   expect_match(sure(character()), "95 % confidence; at most 5 % of the differences")
   expect_no_match(sure(c(outliers = "o")), "dependent")
-  expect_match(sure(c(`dependent launches` = "d")), "more where a card warns")
+  expect_match(sure(c(`dependent launches` = "d")), "more where a card warns that launches depend")
 })
